@@ -1,0 +1,59 @@
+// The build: a folder of documents in, a published generation out.
+//
+// Two passes over the documents. The first reads, splits and counts terms, and spills what it made;
+// the second, which knows the statistics of the corpus, summarises, embeds and writes. Both run on
+// several threads over bounded queues and hand on results in order of the sources, so the result is
+// a function of the corpus and the profile, never of the number of threads.
+#ifndef INDEXER_BUILD_H_
+#define INDEXER_BUILD_H_
+
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "formats/manifest.h"
+#include "indexer/profile.h"
+#include "indexer/walk.h"
+
+namespace rag::indexer {
+
+struct BuildProgress {
+  const char* phase = "";       // "reading", "indexing"
+  std::uint64_t documents = 0;  // done in this phase
+  std::uint64_t total = 0;
+};
+
+struct BuildOptions {
+  std::filesystem::path corpus;
+  std::filesystem::path index;
+  Profile profile;
+  std::string source_prefix;  // put before every source, e.g. "data/"
+  unsigned threads = 1;
+  std::size_t keep_generations = 2;
+  std::string program;  // name and version, for the manifest
+  std::string created;  // time, for the manifest
+  // Called on the calling thread; either may be empty.
+  std::function<void(const BuildProgress&)> progress;
+  std::function<void(std::string_view source, std::string_view line)> reduction_log;
+  // When set and true, the build stops at the next document with CANCELLED. Borrowed; may be null.
+  const std::atomic<bool>* cancel = nullptr;
+};
+
+struct BuildReport {
+  formats::Manifest manifest;
+  std::vector<SkippedFile> skipped;  // ascending by source
+  std::uint64_t cut_summaries = 0;
+};
+
+// Builds and publishes. The index is unchanged unless the result is OK. NOT_FOUND /
+// INVALID_ARGUMENT: corpus or index path; UNAVAILABLE: another writer holds the lock;
+// RESOURCE_EXHAUSTED: disk full; CANCELLED: asked to stop.
+absl::StatusOr<BuildReport> BuildIndex(const BuildOptions& options);
+
+}  // namespace rag::indexer
+
+#endif  // INDEXER_BUILD_H_

@@ -1,0 +1,63 @@
+// From a question to scored chunks: the vectors propose documents and chunks inside them, exact
+// scores decide. The scorer is the index's own (QueryDefaults::scorer).
+#ifndef QUERIER_ROUTE_H_
+#define QUERIER_ROUTE_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "querier/forward_cache.h"
+#include "querier/question.h"
+#include "storage/index_reader.h"
+
+namespace rag::querier {
+
+struct ScoredDocument {
+  std::uint32_t document = 0;
+  double score = 0;
+};
+struct ScoredChunk {
+  std::uint32_t document = 0;
+  std::uint32_t chunk = 0;
+  double score = 0;
+};
+
+struct RouteLimits {
+  std::size_t top_documents = 0;
+  std::size_t chunks_per_document = 0;
+};
+
+// "bm25": documents by their best vector; inside each the vectors propose chunks_per_document
+// chunks, scored by Bm25Scorer. "article": documents by the article's similarity to their summary,
+// inside each chunks by that to the chunk's summary. Score descending, then (document, chunk); only
+// scores above 0.
+class Router {
+ public:
+  // All borrowed.
+  Router(const storage::IndexReader& reader, const Question& question, ForwardCache& cache)
+      : reader_(reader), question_(question), cache_(cache) {}
+
+  [[nodiscard]] absl::StatusOr<std::vector<ScoredDocument>> Documents(
+      const RouteLimits& limits) const;
+  [[nodiscard]] absl::StatusOr<std::vector<ScoredChunk>> Chunks(
+      const std::vector<ScoredDocument>& documents, const RouteLimits& limits) const;
+
+ private:
+  [[nodiscard]] bool article() const { return reader_.manifest().query.scorer == "article"; }
+  [[nodiscard]] absl::StatusOr<std::vector<ScoredDocument>> ArticleDocuments(
+      std::vector<ScoredDocument> proposed) const;
+  [[nodiscard]] absl::StatusOr<std::vector<ScoredChunk>> ArticleChunks(
+      std::uint32_t document, const std::vector<storage::VectorHit>& proposed) const;
+  [[nodiscard]] absl::StatusOr<std::vector<ScoredChunk>> Bm25Chunks(
+      const std::vector<ScoredDocument>& documents,
+      const std::vector<std::vector<storage::VectorHit>>& proposed) const;
+
+  const storage::IndexReader& reader_;
+  const Question& question_;
+  ForwardCache& cache_;
+};
+
+}  // namespace rag::querier
+
+#endif  // QUERIER_ROUTE_H_

@@ -1,0 +1,305 @@
+#include "storage/generation.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstddef>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include <sys/file.h>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "formats/checksum.h"
+#include "formats/status_macros.h"
+#include "storage/file_io.h"
+#include "storage/index_reader.h"
+
+namespace rag::storage {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kCurrentFile = "CURRENT";
+constexpr std::string_view kCurrentTemporary = "CURRENT.tmp";  // ReplaceFile's
+constexpr std::string_view kLockFile = "LOCK";
+constexpr std::string_view kBuildingFolder = "building";
+constexpr std::string_view kNamePrefix = "gen-";
+// Far above any real count; keeps `number + 1` away from overflow.
+constexpr std::uint64_t kMaxNumber = 999'999'999'999;
+constexpr int kMissingFolderRetries = 3;
+
+// The number in "gen-000007"; nothing when `name` is not exactly what GenerationName writes.
+std::optional<std::uint64_t> ParseGenerationName(std::string_view name) {
+  if (name.substr(0, kNamePrefix.size()) != kNamePrefix) return std::nullopt;
+  const std::string_view digits = name.substr(kNamePrefix.size());
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
+  if (number == 0 || number > kMaxNumber || GenerationName(number) != name) return std::nullopt;
+  return number;
+}
+
+std::string EncodeCurrent(std::uint64_t number) {
+  const std::string name = GenerationName(number);
+  return absl::StrCat(name, " ", formats::ToHex(formats::Xxh3(name)), "\n");
+}
+
+// The number in CURRENT, whether or not the folder it names is there.
+absl::StatusOr<std::uint64_t> ReadCurrentNumber(const fs::path& index) {
+  const fs::path path = index / kCurrentFile;
+  absl::StatusOr<std::string> text = ReadFile(path);
+  if (absl::IsNotFound(text.status())) {
+    return absl::NotFoundError(absl::StrCat(
+        index.string(), ": no index there (no CURRENT file); build one with rag-index build"));
+  }
+  if (!text.ok()) return text.status();
+  const std::optional<std::uint64_t> number =
+      ParseGenerationName(std::string_view(*text).substr(0, text->find(' ')));
+  if (!number.has_value() || *text != EncodeCurrent(*number)) {
+    return absl::DataLossError(absl::StrCat(
+        path.string(), ": damaged, it does not name a generation; rebuild with rag-index build"));
+  }
+  return *number;
+}
+
+// Names of the folder's entries. std::filesystem's iterators throw in operator++, so not a
+// range-for.
+absl::StatusOr<std::vector<fs::directory_entry>> ListFolder(const fs::path& folder) {
+  std::error_code error;
+  std::vector<fs::directory_entry> entries;
+  for (fs::directory_iterator it(folder, error); !error && it != fs::directory_iterator();
+       it.increment(error)) {
+    entries.push_back(*it);
+  }
+  if (error) return SystemError(folder, "list", error.value());
+  return entries;
+}
+
+// Numbers of the published generations, ascending.
+absl::StatusOr<std::vector<std::uint64_t>> ListGenerations(const fs::path& index) {
+  RAG_ASSIGN_OR_RETURN(const auto entries, ListFolder(index));
+  std::vector<std::uint64_t> numbers;
+  for (const fs::directory_entry& entry : entries) {
+    const auto number = ParseGenerationName(entry.path().filename().string());
+    if (number.has_value()) numbers.push_back(*number);
+  }
+  std::sort(numbers.begin(), numbers.end());
+  return numbers;
+}
+
+bool IsOurName(std::string_view name) {
+  return name == kCurrentFile || name == kCurrentTemporary || name == kLockFile ||
+         name == kBuildingFolder || ParseGenerationName(name).has_value();
+}
+
+// Whether a writer may take the folder over. A build deletes `building` and old generations and
+// replaces CURRENT, and other programs use such names too (a RocksDB folder has CURRENT and LOCK),
+// so one familiar name is not enough: either a generation proves an index, or there is nothing but
+// our names, with the LOCK that every build makes before `building`.
+bool IsIndexOrEmpty(const fs::path& index, const std::vector<fs::directory_entry>& entries) {
+  bool only_ours = true;
+  bool has_lock = false;
+  bool has_building = false;
+  for (const fs::directory_entry& entry : entries) {
+    const std::string name = entry.path().filename().string();
+    std::error_code ignored;  // a file that cannot be looked at proves nothing
+    if (ParseGenerationName(name).has_value() &&
+        fs::exists(index / name / kManifestFile, ignored)) {
+      return true;
+    }
+    only_ours = only_ours && IsOurName(name);
+    has_lock = has_lock || name == kLockFile;
+    has_building = has_building || name == kBuildingFolder;
+  }
+  return only_ours && (has_lock || !has_building);
+}
+
+absl::Status PrepareIndexFolder(const fs::path& index) {
+  std::error_code error;
+  const fs::file_status status = fs::status(index, error);
+  if (status.type() == fs::file_type::not_found) {
+    fs::create_directories(index, error);
+    if (error) return SystemError(index, "make the folder", error.value());
+    // Best effort: a parent that may not be listed cannot be synced, but can hold an index.
+    const fs::path parent = index.parent_path();
+    SyncFolder(parent.empty() ? "." : parent).IgnoreError();
+    return absl::OkStatus();
+  }
+  if (error) return SystemError(index, "stat", error.value());
+  if (!fs::is_directory(status)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(index.string(), ": not a folder; name a new or empty folder for the index"));
+  }
+  RAG_ASSIGN_OR_RETURN(const auto entries, ListFolder(index));
+  if (IsIndexOrEmpty(index, entries)) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      index.string(), ": not empty and not an index; name a new or empty folder for the index"));
+}
+
+absl::Status LockedByAnother(const fs::path& index, int fd) {
+  char text[32];
+  const ssize_t got = pread(fd, text, sizeof text, 0);
+  const std::string_view line(text, got > 0 ? static_cast<std::size_t>(got) : 0);
+  std::uint32_t pid = 0;
+  const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), pid);
+  // The holder may not have written its pid yet.
+  const std::string holder =
+      error == std::errc() && pid != 0 ? absl::StrCat("process ", pid) : "another process";
+  return absl::UnavailableError(
+      absl::StrCat(index.string(), ": locked by ", holder,
+                   ", which writes this index; try again when it is done"));
+}
+
+absl::Status RemoveTree(const fs::path& path) {
+  std::error_code error;
+  fs::remove_all(path, error);
+  return error ? SystemError(path, "remove", error.value()) : absl::OkStatus();
+}
+
+// Fsyncs every file and folder below `root`, and `root`.
+absl::Status SyncTree(const fs::path& root) {
+  RAG_ASSIGN_OR_RETURN(const auto entries, ListFolder(root));
+  for (const fs::directory_entry& entry : entries) {
+    std::error_code error;
+    const fs::file_status status = entry.symlink_status(error);
+    if (error) return SystemError(entry.path(), "stat", error.value());
+    if (fs::is_directory(status)) {
+      RAG_RETURN_IF_ERROR(SyncTree(entry.path()));
+    } else if (fs::is_regular_file(status)) {
+      RAG_RETURN_IF_ERROR(SyncFile(entry.path()));
+    }
+  }
+  return SyncFolder(root);
+}
+
+// Removes all but the last `keep` of the generations that were once current. Those between
+// `previous` and `current` never were: their build died between the rename and CURRENT.
+absl::Status Prune(const fs::path& index, std::uint64_t previous, std::uint64_t current,
+                   std::size_t keep) {
+  RAG_ASSIGN_OR_RETURN(std::vector<std::uint64_t> numbers, ListGenerations(index));
+  std::reverse(numbers.begin(), numbers.end());
+  std::size_t kept = 0;
+  for (const std::uint64_t number : numbers) {
+    const bool was_current = number == current || number <= previous;
+    if (was_current && kept < std::max<std::size_t>(keep, 1)) {
+      ++kept;
+    } else {
+      RAG_RETURN_IF_ERROR(RemoveTree(index / GenerationName(number)));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+std::string GenerationName(std::uint64_t number) {
+  std::string digits = absl::StrCat(number);
+  if (digits.size() < 6) digits.insert(0, 6 - digits.size(), '0');
+  return absl::StrCat("gen-", digits);
+}
+
+absl::StatusOr<std::uint64_t> ReadCurrent(const std::filesystem::path& index) {
+  RAG_ASSIGN_OR_RETURN(std::uint64_t number, ReadCurrentNumber(index));
+  for (int attempt = 0; attempt < kMissingFolderRetries; ++attempt) {
+    std::error_code error;
+    if (fs::is_directory(index / GenerationName(number), error)) return number;
+    // A writer may have published and removed this generation since CURRENT was read.
+    const std::uint64_t seen = number;
+    RAG_ASSIGN_OR_RETURN(number, ReadCurrentNumber(index));
+    if (number == seen) break;
+  }
+  return absl::DataLossError(absl::StrCat((index / kCurrentFile).string(), ": names ",
+                                          GenerationName(number),
+                                          ", which is missing; rebuild with rag-index build"));
+}
+
+absl::StatusOr<WriterLock> WriterLock::Acquire(const std::filesystem::path& index) {
+  RAG_RETURN_IF_ERROR(PrepareIndexFolder(index));
+  const fs::path path = index / kLockFile;
+  const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+  if (fd < 0) return SystemError(path, "open", errno);
+  WriterLock lock(fd);
+  if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+    return errno == EWOULDBLOCK ? LockedByAnother(index, fd) : SystemError(path, "lock", errno);
+  }
+  const std::string pid = absl::StrCat(getpid(), "\n");
+  if (ftruncate(fd, 0) != 0 || pwrite(fd, pid.data(), pid.size(), 0) < 0) {
+    return SystemError(path, "write", errno);
+  }
+  return lock;
+}
+
+WriterLock::WriterLock(WriterLock&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+
+WriterLock& WriterLock::operator=(WriterLock&& other) noexcept {
+  std::swap(fd_, other.fd_);
+  return *this;
+}
+
+// LOCK stays: removing it would let two writers lock two files of that name.
+WriterLock::~WriterLock() {
+  if (fd_ >= 0) close(fd_);
+}
+
+GenerationBuilder::GenerationBuilder(std::filesystem::path index, std::filesystem::path folder,
+                                     std::uint64_t number)
+    : index_(std::move(index)), folder_(std::move(folder)), number_(number) {}
+
+GenerationBuilder::GenerationBuilder(GenerationBuilder&& other) noexcept
+    : index_(std::move(other.index_)),
+      folder_(std::move(other.folder_)),
+      number_(other.number_),
+      armed_(std::exchange(other.armed_, false)) {}
+
+GenerationBuilder::~GenerationBuilder() {
+  // A failure leaves the folder to the next Start().
+  if (armed_) RemoveTree(folder_).IgnoreError();
+}
+
+absl::StatusOr<GenerationBuilder> GenerationBuilder::Start(const std::filesystem::path& index) {
+  RAG_ASSIGN_OR_RETURN(const std::vector<std::uint64_t> numbers, ListGenerations(index));
+  std::uint64_t last = numbers.empty() ? 0 : numbers.back();
+  // A damaged CURRENT is repaired by this build; the folders alone give the number then.
+  const absl::StatusOr<std::uint64_t> current = ReadCurrentNumber(index);
+  if (current.ok()) last = std::max(last, *current);
+  if (last >= kMaxNumber) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat(index.string(), ": no generation number is left after ", last));
+  }
+  const fs::path folder = index / kBuildingFolder;
+  RAG_RETURN_IF_ERROR(RemoveTree(folder));
+  std::error_code error;
+  fs::create_directory(folder, error);
+  if (error) return SystemError(folder, "make the folder", error.value());
+  return GenerationBuilder(index, folder, last + 1);
+}
+
+absl::Status GenerationBuilder::Publish(std::size_t keep) {
+  std::error_code error;
+  if (!armed_ || !fs::exists(folder_ / kManifestFile, error)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(folder_.string(), ": published already, or without a manifest"));
+  }
+  // Without a CURRENT nothing was ever current; with a damaged one the numbers have to do.
+  const absl::StatusOr<std::uint64_t> current = ReadCurrentNumber(index_);
+  const std::uint64_t previous =
+      current.ok() ? *current : (absl::IsNotFound(current.status()) ? 0 : number_ - 1);
+  RAG_RETURN_IF_ERROR(SyncTree(folder_));
+  const fs::path published = index_ / GenerationName(number_);
+  fs::rename(folder_, published, error);
+  if (error) return SystemError(published, "rename the finished build to it", error.value());
+  armed_ = false;
+  folder_ = published;
+  RAG_RETURN_IF_ERROR(SyncFolder(index_));
+  RAG_RETURN_IF_ERROR(ReplaceFile(index_ / kCurrentFile, EncodeCurrent(number_)));
+  return Prune(index_, previous, number_, keep);
+}
+
+}  // namespace rag::storage

@@ -1,0 +1,74 @@
+// The index folder: CURRENT, LOCK and the generations. FORMAT.md, "The index folder".
+//
+//   INDEX/CURRENT       "gen-000007 <xxh3 of the name>\n", replaced atomically
+//   INDEX/LOCK          flock by a writer; the kernel drops it with the process
+//   INDEX/gen-000007/   a published generation, never changed in place
+//   INDEX/building/     what a build writes before it is renamed to gen-NNNNNN
+#ifndef STORAGE_GENERATION_H_
+#define STORAGE_GENERATION_H_
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+namespace rag::storage {
+
+// "gen-000007". Numbers start at 1 and are never used twice.
+std::string GenerationName(std::uint64_t number);
+
+// The generation that CURRENT names. NOT_FOUND: no index there (no folder, no CURRENT).
+// DATA_LOSS: CURRENT is damaged or names a missing folder.
+absl::StatusOr<std::uint64_t> ReadCurrent(const std::filesystem::path& index);
+
+// The right to write one index: an exclusive flock on INDEX/LOCK, held until destruction.
+// Threads: one thread.
+class WriterLock {
+ public:
+  // Makes the folder when it does not exist. INVALID_ARGUMENT when `index` is a file, or a
+  // non-empty folder that is no index, so that a build never removes files of others. UNAVAILABLE
+  // at once when another process holds the lock; the message has its pid.
+  static absl::StatusOr<WriterLock> Acquire(const std::filesystem::path& index);
+  WriterLock(WriterLock&& other) noexcept;
+  WriterLock& operator=(WriterLock&& other) noexcept;
+  ~WriterLock();
+
+ private:
+  explicit WriterLock(int fd) : fd_(fd) {}
+  int fd_ = -1;
+};
+
+// A generation under construction. The caller writes files into folder(), then Publish().
+// Threads: one thread. REQUIRES: the WriterLock is held.
+class GenerationBuilder {
+ public:
+  // Removes what a dead build left in INDEX/building and makes it anew.
+  static absl::StatusOr<GenerationBuilder> Start(const std::filesystem::path& index);
+  GenerationBuilder(GenerationBuilder&& other) noexcept;
+  GenerationBuilder& operator=(GenerationBuilder&&) = delete;
+  // Removes the folder when it was not published.
+  ~GenerationBuilder();
+
+  [[nodiscard]] const std::filesystem::path& folder() const { return folder_; }
+  [[nodiscard]] std::uint64_t number() const { return number_; }
+
+  // Fsyncs every file and folder, renames to gen-NNNNNN, replaces CURRENT, and removes all but the
+  // last `keep` generations (at least 1) that were ever current. folder() is then the published
+  // one. Call once. REQUIRES: MANIFEST.json is in place (INVALID_ARGUMENT).
+  absl::Status Publish(std::size_t keep);
+
+ private:
+  GenerationBuilder(std::filesystem::path index, std::filesystem::path folder,
+                    std::uint64_t number);
+  std::filesystem::path index_;
+  std::filesystem::path folder_;
+  std::uint64_t number_ = 0;
+  bool armed_ = true;
+};
+
+}  // namespace rag::storage
+
+#endif  // STORAGE_GENERATION_H_

@@ -1,0 +1,168 @@
+#include "storage/index_reader.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "formats/keys.h"
+#include "formats/status_macros.h"
+#include "storage/generation.h"
+
+namespace rag::storage {
+namespace {
+
+namespace fs = std::filesystem;
+
+const formats::FileEntry* FindFile(const formats::Manifest& manifest, std::string_view path) {
+  for (const formats::FileEntry& entry : manifest.files) {
+    if (entry.path == path) return &entry;
+  }
+  return nullptr;
+}
+
+absl::Status RequireFile(const formats::Manifest& manifest, std::string_view path) {
+  if (FindFile(manifest, path) != nullptr) return absl::OkStatus();
+  return absl::DataLossError(
+      absl::StrCat(std::string(kManifestFile), ": names no file ", std::string(path),
+                   "; the index is damaged, rebuild it with rag-index build"));
+}
+
+std::string Annotate(const char* what, std::uint32_t document, std::uint32_t item,
+                     const absl::Status& status) {
+  return absl::StrCat(what, " ", document, "/", item, ": ", status.message());
+}
+
+}  // namespace
+
+std::string ChunkShardFile(std::uint32_t shard) {
+  return absl::StrFormat("chunks-%04d.faiss", shard);
+}
+
+absl::StatusOr<std::unique_ptr<IndexReader>> IndexReader::Open(const fs::path& index) {
+  RAG_ASSIGN_OR_RETURN(const std::uint64_t number, ReadCurrent(index));
+  auto reader = std::unique_ptr<IndexReader>(new IndexReader());
+  reader->folder_ = index / GenerationName(number);
+  const fs::path manifest_path = reader->folder_ / kManifestFile;
+  absl::StatusOr<std::string> text = ReadFile(manifest_path);
+  if (absl::IsNotFound(text.status())) {
+    return absl::DataLossError(
+        absl::StrCat(manifest_path.string(),
+                     ": missing; the index is damaged, rebuild it with rag-index build"));
+  }
+  RAG_RETURN_IF_ERROR(text.status());
+  RAG_ASSIGN_OR_RETURN(reader->manifest_, formats::DecodeManifest(*text, manifest_path.string()));
+  const formats::Manifest& manifest = reader->manifest_;
+  if (manifest.generation != number) {
+    return absl::DataLossError(absl::StrCat(
+        manifest_path.string(), ": is of generation ", manifest.generation, ", the folder is ",
+        number, "; the index is damaged, rebuild it with rag-index build"));
+  }
+  for (const formats::FileEntry& entry : manifest.files) {
+    RAG_RETURN_IF_ERROR(CheckFile(reader->folder_, entry));
+  }
+  RAG_RETURN_IF_ERROR(RequireFile(manifest, kTermsFile));
+  RAG_RETURN_IF_ERROR(RequireFile(manifest, kDocumentVectorsFile));
+  const fs::path terms_path = reader->folder_ / kTermsFile;
+  RAG_ASSIGN_OR_RETURN(reader->terms_file_, MappedFile::Open(terms_path));
+  RAG_ASSIGN_OR_RETURN(reader->terms_, formats::TermTableView::Open(reader->terms_file_.bytes(),
+                                                                    terms_path.string()));
+  RAG_ASSIGN_OR_RETURN(reader->document_vectors_,
+                       VectorFile::Open(reader->folder_ / kDocumentVectorsFile));
+  RAG_ASSIGN_OR_RETURN(reader->records_, RecordReader::Open(reader->folder_ / kRecordsFolder));
+  if (manifest.build.shard_documents == 0) {
+    return absl::DataLossError(
+        absl::StrCat(manifest_path.string(), ": build.shard_documents is 0"));
+  }
+  const std::uint64_t shards = (manifest.counts.documents + manifest.build.shard_documents - 1) /
+                               manifest.build.shard_documents;
+  if (shards > manifest.files.size()) {
+    return absl::DataLossError(absl::StrCat(manifest_path.string(), ": ", manifest.counts.documents,
+                                            " documents need ", shards,
+                                            " chunk shards, which are not among the files"));
+  }
+  reader->shards_.resize(shards);
+  return reader;
+}
+
+absl::StatusOr<const VectorFile*> IndexReader::ChunkShard(std::uint32_t shard) const {
+  std::lock_guard<std::mutex> lock(shards_mutex_);
+  if (shard >= shards_.size()) {
+    return absl::OutOfRangeError(absl::StrCat("shard ", shard, " of ", shards_.size()));
+  }
+  if (shards_[shard] == nullptr) {
+    const std::string name = ChunkShardFile(shard);
+    RAG_RETURN_IF_ERROR(RequireFile(manifest_, name));
+    RAG_ASSIGN_OR_RETURN(shards_[shard], VectorFile::Open(folder_ / name));
+  }
+  return shards_[shard].get();
+}
+
+absl::StatusOr<std::vector<VectorHit>> IndexReader::SearchDocument(std::uint32_t document,
+                                                                   std::span<const float> query,
+                                                                   std::size_t k) const {
+  const std::uint32_t per_shard = manifest_.build.shard_documents;
+  RAG_ASSIGN_OR_RETURN(const VectorFile* shard, ChunkShard(document / per_shard));
+  return shard->SearchList(document % per_shard, query, k);
+}
+
+absl::StatusOr<formats::DocumentRecord> IndexReader::Document(std::uint32_t document) const {
+  RAG_ASSIGN_OR_RETURN(std::vector<formats::DocumentRecord> records,
+                       Documents(std::span(&document, 1)));
+  return std::move(records.front());
+}
+
+absl::StatusOr<std::vector<formats::DocumentRecord>> IndexReader::Documents(
+    std::span<const std::uint32_t> documents) const {
+  std::vector<std::string> keys;
+  keys.reserve(documents.size());
+  for (std::uint32_t document : documents) keys.push_back(formats::DocumentKey(document));
+  RAG_ASSIGN_OR_RETURN(const std::vector<std::string> values,
+                       records_->MultiGet(formats::kDocumentsFamily, keys));
+  std::vector<formats::DocumentRecord> records;
+  records.reserve(values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    absl::StatusOr<formats::DocumentRecord> record = formats::DecodeDocument(values[i]);
+    if (!record.ok()) {
+      return absl::DataLossError(Annotate("document", documents[i], 0, record.status()));
+    }
+    records.push_back(*std::move(record));
+  }
+  return records;
+}
+
+absl::StatusOr<std::vector<formats::ChunkRecord>> IndexReader::Chunks(
+    std::span<const ChunkRef> refs) const {
+  std::vector<std::string> keys;
+  keys.reserve(refs.size());
+  for (const ChunkRef& ref : refs) keys.push_back(formats::ItemKey(ref.document, ref.chunk));
+  RAG_ASSIGN_OR_RETURN(const std::vector<std::string> values,
+                       records_->MultiGet(formats::kChunksFamily, keys));
+  std::vector<formats::ChunkRecord> records;
+  records.reserve(values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    absl::StatusOr<formats::ChunkRecord> record = formats::DecodeChunk(values[i]);
+    if (!record.ok()) {
+      return absl::DataLossError(
+          Annotate("chunk", refs[i].document, refs[i].chunk, record.status()));
+    }
+    records.push_back(*std::move(record));
+  }
+  return records;
+}
+
+absl::StatusOr<formats::ParentRecord> IndexReader::Parent(std::uint32_t document,
+                                                          std::uint32_t parent) const {
+  RAG_ASSIGN_OR_RETURN(const std::string value,
+                       records_->Get(formats::kParentsFamily, formats::ItemKey(document, parent)));
+  return formats::DecodeParent(value);
+}
+
+absl::StatusOr<std::vector<std::string>> IndexReader::Segments(
+    std::span<const ChunkRef> refs) const {
+  std::vector<std::string> keys;
+  keys.reserve(refs.size());
+  for (const ChunkRef& ref : refs) keys.push_back(formats::ItemKey(ref.document, ref.chunk));
+  return records_->MultiGet(formats::kTermsFamily, keys);
+}
+
+}  // namespace rag::storage

@@ -1,0 +1,213 @@
+#include "storage/index_writer.h"
+
+#include <algorithm>
+#include <system_error>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "formats/coding.h"
+#include "formats/keys.h"
+#include "formats/status_macros.h"
+#include "storage/file_io.h"
+#include "storage/index_reader.h"
+
+namespace rag::storage {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Small files of RocksDB (its MANIFEST decides what exists) are checked whole when an index is
+// opened.
+constexpr std::uint64_t kWholeHeaderBytes = 64 * 1024;
+
+absl::Status MakeFolder(const fs::path& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) return absl::InternalError(absl::StrCat(folder.string(), ": ", error.message()));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<std::string>> ListFiles(const fs::path& root) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (fs::recursive_directory_iterator it(root, error), end; !error && it != end;
+       it.increment(error)) {
+    if (it->is_regular_file(error)) names.push_back(it->path().lexically_relative(root).string());
+  }
+  if (error) return absl::InternalError(absl::StrCat(root.string(), ": ", error.message()));
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+}  // namespace
+
+struct IndexWriter::State {
+  State(GenerationBuilder generation_builder, const formats::BuildParams& build_params, float range)
+      : generation(std::move(generation_builder)),
+        build(build_params),
+        vector_range(range),
+        document_vectors(build_params.document_dim, range) {}
+
+  GenerationBuilder generation;
+  formats::BuildParams build;
+  float vector_range;
+  std::unique_ptr<RecordWriter> records;
+  DocumentVectorsWriter document_vectors;
+  std::unique_ptr<ChunkShardWriter> shard;
+  std::uint32_t shard_documents = 0;
+  std::map<std::string, std::uint64_t>
+      header_bytes;  // of the files that FAISS and we read by header
+  formats::Counts counts;
+
+  absl::Status FinishShard();
+  absl::Status PutRecords(std::uint32_t document, const DocumentBundle& bundle);
+  absl::Status PutSummaries(std::uint32_t document, const DocumentBundle& bundle);
+  absl::Status PutVectors(std::uint32_t document, const DocumentBundle& bundle);
+};
+
+absl::Status IndexWriter::State::FinishShard() {
+  if (shard == nullptr) return absl::OkStatus();
+  RAG_ASSIGN_OR_RETURN(const VectorFileInfo info, shard->Finish());
+  const std::uint64_t number = (counts.documents - 1) / build.shard_documents;
+  header_bytes[ChunkShardFile(static_cast<std::uint32_t>(number))] = info.header_bytes;
+  shard.reset();
+  shard_documents = 0;
+  return absl::OkStatus();
+}
+
+absl::Status IndexWriter::State::PutRecords(std::uint32_t document, const DocumentBundle& bundle) {
+  RAG_RETURN_IF_ERROR(records->Put(formats::kDocumentsFamily, formats::DocumentKey(document),
+                                   formats::Encode(bundle.document)));
+  formats::ByteWriter ordinal;
+  ordinal.Varint(document);
+  RAG_RETURN_IF_ERROR(
+      records->Put(formats::kSourcesFamily, bundle.document.source, ordinal.view()));
+  for (std::uint32_t i = 0; i < bundle.parents.size(); ++i) {
+    RAG_RETURN_IF_ERROR(records->Put(formats::kParentsFamily, formats::ItemKey(document, i),
+                                     formats::Encode(bundle.parents[i])));
+  }
+  for (std::uint32_t i = 0; i < bundle.chunks.size(); ++i) {
+    RAG_RETURN_IF_ERROR(records->Put(formats::kChunksFamily, formats::ItemKey(document, i),
+                                     formats::Encode(bundle.chunks[i])));
+  }
+  for (std::uint32_t i = 0; i < bundle.segments.size(); ++i) {
+    RAG_RETURN_IF_ERROR(
+        records->Put(formats::kTermsFamily, formats::ItemKey(document, i), bundle.segments[i]));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status IndexWriter::State::PutSummaries(std::uint32_t document,
+                                              const DocumentBundle& bundle) {
+  for (std::uint32_t level = 0; level < bundle.levels.size(); ++level) {
+    const std::vector<formats::SummaryNode>& nodes = bundle.levels[level];
+    for (std::uint32_t node = 0; node < nodes.size(); ++node) {
+      RAG_RETURN_IF_ERROR(records->Put(formats::kSummariesFamily,
+                                       formats::NodeKey(document, level, node),
+                                       formats::Encode(nodes[node])));
+      ++counts.summary_nodes;
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status IndexWriter::State::PutVectors(std::uint32_t document, const DocumentBundle& bundle) {
+  if (shard == nullptr) {
+    const std::uint32_t number = document / build.shard_documents;
+    RAG_ASSIGN_OR_RETURN(shard,
+                         ChunkShardWriter::Create(generation.folder() / ChunkShardFile(number),
+                                                  build.chunk_dim, vector_range));
+  }
+  RAG_RETURN_IF_ERROR(shard->AddDocument(bundle.chunk_codes));
+  document_vectors.Add(document, bundle.document_codes);
+  counts.document_vectors += bundle.document_codes.size() / build.document_dim;
+  ++shard_documents;
+  return absl::OkStatus();
+}
+
+IndexWriter::IndexWriter(std::unique_ptr<State> state)
+    : state_(std::move(state)), scratch_(state_->generation.folder() / "scratch") {}
+
+IndexWriter::~IndexWriter() = default;
+
+std::uint64_t IndexWriter::generation() const { return state_->generation.number(); }
+
+absl::StatusOr<std::unique_ptr<IndexWriter>> IndexWriter::Create(const fs::path& index,
+                                                                 const formats::BuildParams& build,
+                                                                 float vector_range) {
+  if (build.chunk_dim == 0 || build.document_dim == 0 || build.shard_documents == 0) {
+    return absl::InvalidArgumentError("vector dimensions and shard size must be positive");
+  }
+  RAG_ASSIGN_OR_RETURN(GenerationBuilder generation, GenerationBuilder::Start(index));
+  auto state = std::make_unique<State>(std::move(generation), build, vector_range);
+  const fs::path& folder = state->generation.folder();
+  RAG_RETURN_IF_ERROR(MakeFolder(folder / "scratch"));
+  RAG_RETURN_IF_ERROR(MakeFolder((folder / kTermsFile).parent_path()));
+  RAG_ASSIGN_OR_RETURN(state->records, RecordWriter::Create(folder / kRecordsFolder));
+  return std::unique_ptr<IndexWriter>(new IndexWriter(std::move(state)));
+}
+
+absl::Status IndexWriter::Add(const DocumentBundle& bundle) {
+  State& state = *state_;
+  if (bundle.chunk_codes.size() != bundle.chunks.size() * state.build.chunk_dim ||
+      bundle.document_codes.size() % state.build.document_dim != 0) {
+    return absl::InternalError(
+        absl::StrCat(bundle.document.source, ": vectors do not match the number of chunks"));
+  }
+  const auto document = static_cast<std::uint32_t>(state.counts.documents);
+  RAG_RETURN_IF_ERROR(state.PutRecords(document, bundle));
+  RAG_RETURN_IF_ERROR(state.PutSummaries(document, bundle));
+  RAG_RETURN_IF_ERROR(state.PutVectors(document, bundle));
+  ++state.counts.documents;
+  state.counts.chunks += bundle.chunks.size();
+  state.counts.parents += bundle.parents.size();
+  state.counts.segments += bundle.segments.size();
+  if (state.shard_documents == state.build.shard_documents) return state.FinishShard();
+  return absl::OkStatus();
+}
+
+absl::Status IndexWriter::SetTermTable(std::string_view bytes) {
+  // The header of the table checks itself; the manifest checks the size.
+  return WriteFileDurably(state_->generation.folder() / kTermsFile, bytes);
+}
+
+absl::StatusOr<formats::Manifest> IndexWriter::Publish(formats::Manifest manifest,
+                                                       std::size_t keep) {
+  State& state = *state_;
+  const fs::path& folder = state.generation.folder();
+  RAG_RETURN_IF_ERROR(state.FinishShard());
+  RAG_ASSIGN_OR_RETURN(const VectorFileInfo info,
+                       state.document_vectors.Finish(folder / kDocumentVectorsFile));
+  state.header_bytes[std::string(kDocumentVectorsFile)] = info.header_bytes;
+  RAG_ASSIGN_OR_RETURN(const auto families, state.records->Finish());
+  for (const auto& [name, family] : families) {
+    manifest.family_keys[name] = family.num_keys;
+    manifest.family_digests[name] = family.digest;
+  }
+  std::error_code error;
+  fs::remove_all(scratch_, error);
+  if (error) return absl::InternalError(absl::StrCat(scratch_.string(), ": ", error.message()));
+
+  RAG_ASSIGN_OR_RETURN(const std::vector<std::string> names, ListFiles(folder));
+  for (const std::string& name : names) {
+    std::uint64_t header = 0;
+    if (const auto it = state.header_bytes.find(name); it != state.header_bytes.end()) {
+      header = it->second;
+    } else if (name.starts_with(kRecordsFolder) && !name.ends_with(".sst")) {
+      header = std::min<std::uint64_t>(fs::file_size(folder / name, error), kWholeHeaderBytes);
+    }
+    RAG_ASSIGN_OR_RETURN(formats::FileEntry entry, DescribeFile(folder, name, header));
+    manifest.files.push_back(std::move(entry));
+  }
+  const formats::Counts given = manifest.counts;
+  manifest.counts = state.counts;
+  manifest.counts.corpus_bytes = given.corpus_bytes;
+  manifest.counts.skipped_files = given.skipped_files;
+  manifest.generation = state.generation.number();
+  manifest.build = state.build;
+  RAG_RETURN_IF_ERROR(WriteFileDurably(folder / kManifestFile, formats::EncodeManifest(manifest)));
+  RAG_RETURN_IF_ERROR(state.generation.Publish(keep));
+  return manifest;
+}
+
+}  // namespace rag::storage

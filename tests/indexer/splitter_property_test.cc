@@ -1,0 +1,371 @@
+// Random texts, and what must hold for every splitter and every one of them.
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <utf8proc.h>
+
+#include "indexer/characters.h"
+#include "indexer/splitter.h"
+
+namespace rag::indexer {
+namespace {
+
+using formats::MediaType;
+using Strings = std::vector<std::string>;
+
+// Makes texts out of blocks, of lines, of scraps that are hard to cut.
+class TextMaker {
+ public:
+  explicit TextMaker(std::uint32_t seed) : random_(seed) {}
+
+  std::string Document() {
+    static const Strings line_ends = {"\n", "\n", "\r\n", "\r"};
+    line_end_ = line_ends[Below(line_ends.size())];
+    std::string out = Below(8) == 0 ? "\xEF\xBB\xBF" : "";
+    if (Below(8) == 0) out += "---" + End() + "a: b" + End() + "---" + End();
+    for (std::size_t n = Below(14); n > 0; --n) {
+      out += Block();
+      for (std::size_t blank = Below(4); blank > 0; --blank)
+        out += Below(4) == 0 ? " \t" + End() : End();
+    }
+    return out;
+  }
+
+  // Scraps in any order: mostly no Markdown at all.
+  std::string Soup() {
+    static const Strings scraps = {"a",
+                                   " ",
+                                   "\n",
+                                   "\n\n",
+                                   "\r\n",
+                                   "\r",
+                                   "\t",
+                                   "#",
+                                   "# ",
+                                   "- ",
+                                   "1. ",
+                                   "> ",
+                                   "```",
+                                   "~~~",
+                                   "---",
+                                   "===",
+                                   "|",
+                                   "|-|",
+                                   "<!--",
+                                   "-->",
+                                   "<pre>",
+                                   "</pre>",
+                                   "    ",
+                                   ".",
+                                   "。",
+                                   "\"",
+                                   "\xCC\x81",
+                                   "\xE2\x80\x8D",
+                                   "👩",
+                                   "🇩",
+                                   "\xE3\x80\x80",
+                                   "\xC2\xA0",
+                                   "\xD8\x80",
+                                   "\xEF\xBB\xBF",
+                                   "\f",
+                                   "\v",
+                                   "\x1D",
+                                   "\xE2\x80\xA8",
+                                   "각",
+                                   "\xE1\x86\xA8",
+                                   "क्षि"};
+    std::string out;
+    for (std::size_t n = Below(200); n > 0; --n) out += scraps[Below(scraps.size())];
+    return out;
+  }
+
+ private:
+  std::size_t Below(std::size_t n) { return random_() % n; }
+  std::string End() { return line_end_; }
+
+  std::string Word() {
+    static const Strings words = {"lantern",
+                                  "rope",
+                                  "a",
+                                  "U.S.",
+                                  "3.14",
+                                  "naïve",
+                                  "e\xCC\x81t\xC3\xA9",
+                                  "灯塔今晚",
+                                  "照常亮灯。",
+                                  "👩‍👩‍👧",
+                                  "🇩🇪🇫🇷🇯🇵",
+                                  "👍🏽",
+                                  "क्षत्रिय।",
+                                  "한국어",
+                                  "`code`",
+                                  "**bold**",
+                                  "[l](u)",
+                                  "<b>",
+                                  "&amp;",
+                                  "no\xC2\xA0"
+                                  "break",
+                                  "(see fig. 2)",
+                                  "Stop.",
+                                  "Why?",
+                                  "\"So!\"",
+                                  "x=1;y={z}",
+                                  "a,b,c,d",
+                                  "\xE1\x80\x80\xE1\x80\xAC",
+                                  "--",
+                                  "|",
+                                  "\xE3\x80\x80",
+                                  "v1.2.3"};
+    std::string word = words[Below(words.size())];
+    if (Below(40) == 0) {
+      const std::string base = word;
+      for (std::size_t n = Below(60); n > 0; --n) word += base;
+    }
+    return word;
+  }
+
+  std::string Line(std::size_t words) {
+    std::string out;
+    for (std::size_t n = Below(words) + 1; n > 0; --n) out += Word() + (Below(9) == 0 ? "" : " ");
+    return out;
+  }
+
+  std::string Lines(const std::string& prefix, std::size_t max_lines, std::size_t words) {
+    std::string out;
+    for (std::size_t n = Below(max_lines) + 1; n > 0; --n) out += prefix + Line(words) + End();
+    return out;
+  }
+
+  std::string Fence(const std::string& indent) {
+    const std::string mark = Below(2) == 0 ? "```" : "~~~~";
+    std::string out = indent + mark + "sh" + End();
+    for (std::size_t n = Below(12); n > 0; --n) {
+      out += Below(3) == 0 ? End() : indent + (Below(3) == 0 ? "# x" : "  y = 1;") + End();
+    }
+    return Below(10) == 0 ? out : out + indent + mark + End();
+  }
+
+  std::string List() {
+    std::string out;
+    std::string indent;
+    for (std::size_t n = Below(8) + 1; n > 0; --n) {
+      out += indent + (Below(2) == 0 ? "- " : "10. ") + Line(8) + End();
+      if (Below(4) == 0) out += End() + Fence(indent + "    ");
+      indent = std::string(2 * Below(5), ' ');
+    }
+    return out;
+  }
+
+  std::string Table() {
+    std::string out = "| a | b |" + End() + "|:--|--:|" + End();
+    for (std::size_t n = Below(20); n > 0; --n)
+      out += "| " + Line(6) + " | " + Word() + " |" + End();
+    return out;
+  }
+
+  std::string Block() {
+    switch (Below(11)) {
+      case 0:
+        return std::string(Below(6) + 1, '#') + " " + Line(6) + End();
+      case 1:
+        return Lines("", 2, 4) + (Below(2) == 0 ? "===" : "---") + End();
+      case 2:
+        return Fence("");
+      case 3:
+        return List();
+      case 4:
+        return Table();
+      case 5:
+        return Lines("> ", 4, 10);
+      case 6:
+        return Lines("    ", 4, 6);
+      case 7:
+        return "<!-- " + Lines("", 3, 5) + "-->" + End();
+      case 8:
+        return Below(2) == 0 ? "***" + End() : "#" + End();
+      default:
+        return Lines("", 5, 60);
+    }
+  }
+
+  std::mt19937 random_;
+  std::string line_end_ = "\n";
+};
+
+// Whether an offset is between two grapheme clusters, found in one pass over the text.
+std::vector<bool> ClusterEdges(std::string_view text) {
+  std::vector<bool> edges(text.size() + 1);
+  edges[0] = edges[text.size()] = true;
+  utf8proc_int32_t state = 0;
+  utf8proc_int32_t before = -1;
+  for (std::size_t pos = 0; pos < text.size();) {
+    const CodePoint c = DecodeAt(text, pos);
+    const auto value = static_cast<utf8proc_int32_t>(c.value);
+    if (before >= 0) edges[pos] = utf8proc_grapheme_break_stateful(before, value, &state);
+    before = value;
+    pos += c.size_bytes;
+  }
+  return edges;
+}
+
+struct Rules {
+  bool unicode_blank = false;  // white space that is not ASCII need not be covered
+  std::uint64_t hard_max = ~std::uint64_t{0};
+};
+
+bool IsBlank(char32_t c, const Rules& rules) {
+  return rules.unicode_blank ? IsWhiteSpace(c) : c < 0x80 && IsBlankByte(static_cast<char>(c));
+}
+
+void CheckCoverage(std::string_view text, const SplitDocument& document, const Rules& rules) {
+  std::size_t next = 0;
+  for (std::size_t pos = ByteOrderMarkSize(text); pos < text.size();) {
+    const CodePoint c = DecodeAt(text, pos);
+    while (next < document.chunks.size() && document.chunks[next].range.end <= pos) ++next;
+    const bool covered = next < document.chunks.size() && document.chunks[next].range.start <= pos;
+    ASSERT_TRUE(covered || IsBlank(c.value, rules)) << "lost at " << pos;
+    pos += c.size_bytes;
+  }
+}
+
+void CheckChunks(std::string_view text, const SplitDocument& document, const Rules& rules) {
+  const std::vector<bool> edges = ClusterEdges(text);
+  std::uint64_t end = ByteOrderMarkSize(text);
+  for (const SplitChunk& chunk : document.chunks) {
+    ASSERT_LT(chunk.range.start, chunk.range.end);
+    ASSERT_GE(chunk.range.start, end);
+    ASSERT_LE(chunk.range.end, text.size());
+    ASSERT_TRUE(edges[chunk.range.start]) << "cut cluster at " << chunk.range.start;
+    ASSERT_TRUE(edges[chunk.range.end]) << "cut cluster at " << chunk.range.end;
+    const std::string_view body = text.substr(chunk.range.start, chunk.range.size());
+    ASSERT_FALSE(std::all_of(body.begin(), body.end(), IsBlankByte));
+    ASSERT_LE(CountCodePoints(body), rules.hard_max);
+    end = chunk.range.end;
+  }
+}
+
+void CheckParents(std::string_view text, const SplitDocument& document) {
+  std::uint32_t next_chunk = 0;
+  for (std::uint32_t i = 0; i < document.parents.size(); ++i) {
+    const formats::ParentRecord& parent = document.parents[i];
+    ASSERT_EQ(parent.first_chunk, next_chunk);
+    ASSERT_GT(parent.num_chunks, 0U);
+    ASSERT_EQ(parent.range.start,
+              i == 0 ? ByteOrderMarkSize(text) : document.parents[i - 1].range.end);
+    next_chunk += parent.num_chunks;
+    ASSERT_LE(next_chunk, document.chunks.size());
+    for (std::uint32_t c = parent.first_chunk; c < next_chunk; ++c) {
+      ASSERT_EQ(document.chunks[c].parent, i);
+      ASSERT_GE(document.chunks[c].range.start, parent.range.start);
+      ASSERT_LE(document.chunks[c].range.end, parent.range.end);
+    }
+  }
+  ASSERT_EQ(next_chunk, document.chunks.size());
+  ASSERT_TRUE(document.parents.empty() || document.parents.back().range.end == text.size());
+}
+
+void CheckSame(const SplitDocument& a, const SplitDocument& b) {
+  ASSERT_EQ(a.title, b.title);
+  ASSERT_EQ(a.parents, b.parents);
+  ASSERT_EQ(a.chunks.size(), b.chunks.size());
+  for (std::size_t i = 0; i < a.chunks.size(); ++i) {
+    ASSERT_EQ(a.chunks[i].range, b.chunks[i].range);
+    ASSERT_EQ(a.chunks[i].kind, b.chunks[i].kind);
+    ASSERT_EQ(a.chunks[i].parent, b.chunks[i].parent);
+  }
+}
+
+void CheckAll(const Splitter& splitter, std::string_view text, const Rules& rules) {
+  for (const MediaType type : {MediaType::kMarkdown, MediaType::kPlainText}) {
+    const SplitDocument document = splitter.Split(text, type);
+    ASSERT_EQ(ValidUtf8Prefix(document.title), document.title.size());
+    CheckChunks(text, document, rules);
+    CheckCoverage(text, document, rules);
+    CheckParents(text, document);
+    CheckSame(document, splitter.Split(text, type));
+    if (::testing::Test::HasFatalFailure()) return;
+  }
+}
+
+void CheckManyTexts(const Splitter& splitter, const Rules& rules) {
+  for (std::uint32_t seed = 0; seed < 150; ++seed) {
+    TextMaker maker(seed);
+    for (const std::string& text : {maker.Document(), maker.Soup()}) {
+      CheckAll(splitter, text, rules);
+      ASSERT_FALSE(::testing::Test::HasFatalFailure()) << "seed " << seed << "\n" << text;
+    }
+  }
+}
+
+class StructureInvariants : public ::testing::TestWithParam<StructureSizes> {};
+
+TEST_P(StructureInvariants, HoldForRandomTexts) {
+  CheckManyTexts(**MakeStructureSplitter(GetParam()), {false, GetParam().hard_max});
+}
+
+// A cluster of the texts has up to 60 code points and more, so hard maxima are above that.
+INSTANTIATE_TEST_SUITE_P(Sizes, StructureInvariants,
+                         ::testing::Values(StructureSizes{}, StructureSizes{1, 1, 250},
+                                           StructureSizes{20, 250, 250},
+                                           StructureSizes{250, 250, 250},
+                                           StructureSizes{80, 120, 300}));
+
+class ArticleInvariants : public ::testing::TestWithParam<std::uint32_t> {};
+
+TEST_P(ArticleInvariants, HoldForRandomTexts) {
+  CheckManyTexts(*MakeArticleSplitter(GetParam()), {.unicode_blank = true});
+}
+
+INSTANTIATE_TEST_SUITE_P(Sizes, ArticleInvariants, ::testing::Values(1U, 40U, 420U));
+
+// The parser is given 16384 lines at once; this text is longer, and so is one of its blocks.
+TEST(StructureSplitter, LongTextsAreSplitLikeTheirParts) {
+  const auto splitter = *MakeStructureSplitter({40, 60, 200});
+  std::string text;
+  std::vector<formats::Span> want;
+  for (int i = 0; i < 6000; ++i) {
+    std::string part =
+        "# Part\n\n- a\n- b\n\n```\n# x\n\n" + std::to_string(i) + "\n```\n\n| a |\n|---|\n";
+    if (i == 1000) part += "\n```\n" + std::string(60000, '\n') + "x\n```\n";
+    for (const SplitChunk& chunk : splitter->Split(part, MediaType::kMarkdown).chunks) {
+      want.push_back({text.size() + chunk.range.start, text.size() + chunk.range.end});
+    }
+    text += part;
+  }
+
+  std::vector<formats::Span> got;
+  for (const SplitChunk& chunk : splitter->Split(text, MediaType::kMarkdown).chunks) {
+    got.push_back(chunk.range);
+  }
+
+  EXPECT_EQ(got, want);
+}
+
+TEST(StructureSplitter, ThreadsMayShareASplitter) {
+  const auto splitter = *MakeStructureSplitter({});
+  std::vector<std::string> texts;
+  for (std::uint32_t seed = 0; seed < 50; ++seed) texts.push_back(TextMaker(seed).Document());
+  std::vector<std::vector<SplitDocument>> results(4);
+  std::vector<std::thread> threads;
+  for (auto& result : results) {
+    threads.emplace_back([&] {
+      for (const std::string& text : texts) {
+        result.push_back(splitter->Split(text, MediaType::kMarkdown));
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    for (const auto& result : results) CheckSame(result[i], results[0][i]);
+  }
+}
+
+}  // namespace
+}  // namespace rag::indexer

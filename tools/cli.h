@@ -1,0 +1,50 @@
+// What the programs share: exit codes, messages, writing to stdout.
+#ifndef TOOLS_CLI_H_
+#define TOOLS_CLI_H_
+
+#include <string>
+#include <string_view>
+
+#include <CLI/CLI.hpp>
+
+#include "absl/status/status.h"
+
+namespace rag::tools {
+
+inline constexpr std::string_view kVersion = "0.1.0";
+
+// Exit codes of every program; documented in docs/cli.md.
+enum ExitCode : int {
+  kDone = 0,      // skipped files are warnings
+  kFailed = 1,    // run-time failure: I/O, disk full
+  kUsage = 2,     // wrong use or refused input
+  kBadIndex = 3,  // index missing, damaged or incompatible
+  kLocked = 4,    // another process writes the index
+  kSkipped = 5,   // --strict, and something was skipped
+  kInterrupted = 130,
+};
+
+// For programs that read an index: NOT_FOUND, DATA_LOSS and FAILED_PRECONDITION are about the
+// index.
+ExitCode ExitCodeOf(const absl::Status& status);
+
+// "program: message\n" on stderr, always one line.
+void PrintError(std::string_view program, std::string_view message);
+void PrintError(std::string_view program, const absl::Status& status);
+
+// Parses; when the program should end (help, version, wrong use) prints what is due and returns
+// false with the exit code in *exit_code.
+bool ParseOrExit(CLI::App& app, int argc, char** argv, std::string_view program, int* exit_code);
+
+// Writes to stdout through C stdio.
+void Write(std::string_view text);
+// As Write, but on a terminal control characters other than line breaks and tabs become '?', so
+// that a document cannot drive the terminal.
+void WriteDocumentText(std::string_view text);
+// Flushes stdout. False (after a message) when something did not arrive, for example on a full
+// disk.
+bool FinishStdout(std::string_view program);
+
+}  // namespace rag::tools
+
+#endif  // TOOLS_CLI_H_

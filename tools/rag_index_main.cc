@@ -1,0 +1,224 @@
+// rag-index: builds an index from a folder of documents. docs/cli.md.
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "indexer/build.h"
+#include "tools/cli.h"
+
+namespace rag::tools {
+namespace {
+
+constexpr std::string_view kProgram = "rag-index";
+
+std::atomic<bool> g_interrupted{false};
+
+void OnSignal(int) { g_interrupted = true; }
+
+struct Arguments {
+  std::string corpus;
+  std::string index;
+  std::string profile = "default";
+  std::string source_prefix;
+  unsigned threads = std::max(1U, std::thread::hardware_concurrency());
+  std::size_t keep = 2;
+  std::uint32_t chunk_dim = 0;
+  std::uint32_t document_dim = 0;
+  bool strict = false;
+  bool quiet = false;
+  bool verbose = false;
+  bool json = false;
+};
+
+void AddBuild(CLI::App& app, Arguments& args) {
+  CLI::App* build = app.add_subcommand("build", "index a folder of Markdown and text files");
+  build->add_option("corpus", args.corpus, "folder of documents")->required();
+  build->add_option("-o,--output", args.index, "index folder; made when missing")->required();
+  build->add_option("--profile", args.profile, "set of build parameters")
+      ->check(CLI::IsMember({"default", "article"}))
+      ->capture_default_str();
+  build->add_option("--source-prefix", args.source_prefix, "put before every source, e.g. data/");
+  build->add_option("-j,--threads", args.threads, "threads; the result is the same for any number")
+      ->check(CLI::Range(1U, 256U))
+      ->capture_default_str();
+  build->add_option("--keep", args.keep, "generations to keep, the new one included")
+      ->check(CLI::Range(std::size_t{1}, std::size_t{1000}))
+      ->capture_default_str();
+  const CLI::Range dims(8U, 4096U);
+  build->add_option("--chunk-dim", args.chunk_dim, "components of a chunk's vector")->check(dims);
+  build->add_option("--document-dim", args.document_dim, "components of a document's vector")
+      ->check(dims);
+  build->add_flag("--strict", args.strict, "exit with 5 when a file was skipped");
+  build->add_flag("-q,--quiet", args.quiet, "no progress and no summary");
+  build->add_flag("-v,--verbose", args.verbose, "name skipped files and log every reduction");
+  build->add_flag("--json", args.json, "print the summary as one JSON object on stdout");
+}
+
+// A line on a terminal that is rewritten at most ten times a second.
+class ProgressLine {
+ public:
+  explicit ProgressLine(bool enabled) : enabled_(enabled) {}
+  void Show(const indexer::BuildProgress& progress) {
+    if (!enabled_) return;
+    const auto now = std::chrono::steady_clock::now();
+    if (progress.documents != progress.total && now - last_ < std::chrono::milliseconds(100))
+      return;
+    last_ = now;
+    shown_ = true;
+    std::fprintf(stderr, "\r%s %llu/%llu documents\x1b[K", progress.phase,
+                 static_cast<unsigned long long>(progress.documents),
+                 static_cast<unsigned long long>(progress.total));
+    std::fflush(stderr);
+  }
+  void Clear() {
+    if (shown_) std::fputs("\r\x1b[K", stderr);
+    shown_ = false;
+  }
+
+ private:
+  bool enabled_;
+  bool shown_ = false;
+  std::chrono::steady_clock::time_point last_;
+};
+
+bool TerminalWantsProgress() {
+  const char* term = std::getenv("TERM");
+  return isatty(STDERR_FILENO) != 0 && (term == nullptr || std::string_view(term) != "dumb");
+}
+
+std::map<std::string, std::uint64_t> CountByReason(const indexer::BuildReport& report) {
+  std::map<std::string, std::uint64_t> counts;
+  for (const indexer::SkippedFile& file : report.skipped) {
+    ++counts[std::string(indexer::ToString(file.reason))];
+  }
+  return counts;
+}
+
+void PrintSummary(const indexer::BuildReport& report, double seconds, const Arguments& args) {
+  const formats::Counts& counts = report.manifest.counts;
+  std::string line = absl::StrFormat(
+      "indexed %d documents, %d chunks, %d bytes in %.2f s (%.0f documents/s) into %s, generation "
+      "%d",
+      counts.documents, counts.chunks, counts.corpus_bytes, seconds,
+      static_cast<double>(counts.documents) / std::max(seconds, 1e-9), args.index,
+      report.manifest.generation);
+  if (!report.skipped.empty()) {
+    absl::StrAppend(&line, "; skipped ", report.skipped.size(), " (");
+    const char* comma = "";
+    for (const auto& [reason, count] : CountByReason(report)) {
+      absl::StrAppend(&line, comma, reason, ": ", count);
+      comma = ", ";
+    }
+    line += ")";
+  }
+  if (report.cut_summaries > 0) {
+    absl::StrAppend(&line, "; cut ", report.cut_summaries,
+                    " summaries to fit the reduction budget");
+  }
+  PrintError(kProgram, line);
+}
+
+void PrintJson(const indexer::BuildReport& report, double seconds) {
+  const formats::Manifest& manifest = report.manifest;
+  nlohmann::ordered_json json;
+  json["generation"] = manifest.generation;
+  json["documents"] = manifest.counts.documents;
+  json["chunks"] = manifest.counts.chunks;
+  json["corpus_bytes"] = manifest.counts.corpus_bytes;
+  json["seconds"] = seconds;
+  json["cut_summaries"] = report.cut_summaries;
+  json["skipped"] = nlohmann::ordered_json::array();
+  for (const indexer::SkippedFile& file : report.skipped) {
+    json["skipped"].push_back({{"source", file.source},
+                               {"reason", std::string(indexer::ToString(file.reason))},
+                               {"detail", file.detail}});
+  }
+  Write(json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+}
+
+// A missing corpus is refused input here, not a bad index.
+int BuildExitCode(const absl::Status& status) {
+  return absl::IsNotFound(status) ? kUsage : ExitCodeOf(status);
+}
+
+int RunBuild(const Arguments& args) {
+  indexer::BuildOptions options;
+  options.corpus = args.corpus;
+  options.index = args.index;
+  options.profile = indexer::FindProfile(args.profile).value();
+  if (args.chunk_dim != 0) options.profile.chunk_dim = args.chunk_dim;
+  if (args.document_dim != 0) options.profile.document_dim = args.document_dim;
+  options.source_prefix = args.source_prefix;
+  options.threads = args.threads;
+  options.keep_generations = args.keep;
+  options.program = absl::StrCat(std::string(kProgram), " ", std::string(kVersion));
+  options.created = absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", absl::Now(), absl::UTCTimeZone());
+  options.cancel = &g_interrupted;
+  ProgressLine progress(!args.quiet && TerminalWantsProgress());
+  options.progress = [&progress](const indexer::BuildProgress& at) { progress.Show(at); };
+  if (args.verbose) {
+    options.reduction_log = [](std::string_view source, std::string_view line) {
+      PrintError(kProgram, absl::StrCat(std::string(source), ": ", std::string(line)));
+    };
+  }
+  std::signal(SIGINT, OnSignal);
+  std::signal(SIGTERM, OnSignal);
+
+  const auto start = std::chrono::steady_clock::now();
+  const absl::StatusOr<indexer::BuildReport> report = indexer::BuildIndex(options);
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+  progress.Clear();
+  if (!report.ok()) {
+    PrintError(kProgram, report.status());
+    return BuildExitCode(report.status());
+  }
+  if (args.verbose) {
+    for (const indexer::SkippedFile& file : report->skipped) {
+      PrintError(kProgram, absl::StrCat("skipped ", file.source, ": ",
+                                        std::string(indexer::ToString(file.reason)),
+                                        file.detail.empty() ? "" : ": ", file.detail));
+    }
+  }
+  if (args.json) PrintJson(*report, seconds.count());
+  if (!args.quiet) PrintSummary(*report, seconds.count(), args);
+  if (!FinishStdout(kProgram)) return kFailed;
+  return args.strict && !report->skipped.empty() ? kSkipped : kDone;
+}
+
+int Main(int argc, char** argv) {
+  CLI::App app("Builds a retrieval index from a folder of documents.");
+  app.name(std::string(kProgram));
+  app.set_version_flag("--version",
+                       absl::StrCat(std::string(kProgram), " ", std::string(kVersion)));
+  app.require_subcommand(1);
+  app.footer(
+      "Exit codes: 0 done, 1 failure, 2 wrong use or refused input, 3 damaged index, 4 locked by\n"
+      "another writer, 5 --strict and something was skipped, 130 interrupted.");
+  Arguments args;
+  AddBuild(app, args);
+  int code = kDone;
+  if (!ParseOrExit(app, argc, argv, kProgram, &code)) return code;
+  return RunBuild(args);
+}
+
+}  // namespace
+}  // namespace rag::tools
+
+int main(int argc, char** argv) { return rag::tools::Main(argc, argv); }
