@@ -34,7 +34,7 @@ function(rag_executable name)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
   if(RAG_STATIC)
     target_link_options(${name} PRIVATE -static-libstdc++ -static-libgcc -Wl,--gc-sections
-                        -Wl,--as-needed -s)
+                        -Wl,--as-needed)
   endif()
 endfunction()
 

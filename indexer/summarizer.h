@@ -44,7 +44,8 @@ class Summarizer {
   // Summary of the chunk with this ordinal (from 0).
   [[nodiscard]] virtual DraftSummary SummarizeChunk(const DocumentText& document,
                                                     std::uint32_t chunk) const = 0;
-  // One summary of several, in document order. `final` asks for the document's own summary.
+  // One summary of several, in document order. `final` asks for the document's own summary:
+  // the batch that holds all that is left, and the last pass over its result.
   [[nodiscard]] virtual DraftSummary Reduce(const DocumentText& document,
                                             std::span<const DraftSummary> parts,
                                             bool final) const = 0;
@@ -63,7 +64,7 @@ std::unique_ptr<Summarizer> MakeArticleSummarizer();
 // outlive the summariser and allow concurrent calls.
 struct CoverSizes {
   std::uint32_t chunk_sentences = 2;
-  std::uint32_t batch_sentences = 4;
+  std::uint32_t batch_sentences = 3;
   std::uint32_t final_sentences = 8;
 };
 std::unique_ptr<Summarizer> MakeCoverSummarizer(const CoverSizes& sizes,

@@ -82,6 +82,8 @@ absl::StatusOr<Settings> Resolve(const QueryOptions& options,
   if (settings.limits.chunks_per_document == 0) {
     settings.limits.chunks_per_document = ChunksForBudget(settings.budget_tokens);
   }
+  settings.limits.chunks =
+      std::max(ChunksForBudget(settings.budget_tokens), settings.limits.chunks_per_document);
   settings.neighbors = options.neighbors.value_or(defaults.neighbors);
   RAG_ASSIGN_OR_RETURN(settings.header, formats::ParseHeaderStyle(defaults.header));
   settings.header = options.header.value_or(settings.header);

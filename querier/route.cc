@@ -93,6 +93,7 @@ absl::StatusOr<std::vector<ScoredChunk>> Router::Chunks(
   }
   KeepPositive(chunks);
   Sort(chunks);
+  if (chunks.size() > limits.chunks) chunks.resize(limits.chunks);
   return chunks;
 }
 

@@ -26,6 +26,7 @@ struct ScoredChunk {
 struct RouteLimits {
   std::size_t top_documents = 0;
   std::size_t chunks_per_document = 0;
+  std::size_t chunks = 0;  // the best of all documents that go on to packing
 };
 
 // "bm25": documents by their best vector; inside each the vectors propose chunks_per_document

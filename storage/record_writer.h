@@ -23,7 +23,7 @@ inline constexpr std::array<std::string_view, 6> kRecordFamilies = {
     formats::kDocumentsFamily, formats::kSourcesFamily,   formats::kParentsFamily,
     formats::kChunksFamily,    formats::kSummariesFamily, formats::kTermsFamily};
 
-// Memory: one block per family, whatever the corpus. Files are not synced:
+// Memory: a block and the block index of each family. Files are not synced:
 // GenerationBuilder::Publish does that. Threads: one thread.
 class RecordWriter {
  public:

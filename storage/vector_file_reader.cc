@@ -216,7 +216,7 @@ class MappedVectorFile final : public VectorFile {
       const std::uint32_t id = ReadId(ids, row);
       if (id == kNoId) {
         return absl::DataLossError(absl::StrCat(name_, ": list ", list, " row ", row,
-                                                ": impossible id; run verify or rebuild"));
+                                                ": impossible id; the index is damaged, rebuild it with rag-index build"));
       }
       float score = score_of(codes + row * layout_.dim);
       // Infinities of both signs can meet in the sum of a huge query.

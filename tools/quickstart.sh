@@ -3,7 +3,7 @@
 # shows the context with its trace.
 #   tools/quickstart.sh                       the Python documentation, or what is found instead
 #   tools/quickstart.sh CORPUS [QUESTION]     a folder of your own
-# The index is build/quickstart/index; running again reuses the build and all unchanged documents.
+# The index is build/quickstart/index; running again reuses the build and makes a new generation.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -99,6 +99,6 @@ Ask something else:    build/release/rag-query -i $index "your question" --trace
 Ask interactively:     build/release/rag-query -i $index
 Your own folder:       tools/quickstart.sh FOLDER "your question"
                        or build/release/rag-index build FOLDER -o INDEX
-After changes:         the same rag-index command again; unchanged documents are reused
+After changes:         the same rag-index command again; queries go on with the old generation meanwhile
 All options:           build/release/rag-query --help
 HELP

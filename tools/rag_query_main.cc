@@ -51,6 +51,7 @@ class CommandLine {
     app_.name(std::string(kProgram));
     app_.set_version_flag("--version", std::string(kProgram) + " " + std::string(kVersion));
     app_.set_config("--config", "", "read options from a file of KEY=VALUE lines");
+    app_.allow_config_extras(CLI::config_extras_mode::error);
     app_.add_option("-i,--index", args_.index, "index folder made by rag-index")
         ->envname("RAG_INDEX")
         ->required();
