@@ -39,7 +39,19 @@ std::string ChunkShardFile(std::uint32_t shard) {
 }
 
 absl::StatusOr<std::unique_ptr<IndexReader>> IndexReader::Open(const fs::path& index) {
-  RAG_ASSIGN_OR_RETURN(const std::uint64_t number, ReadCurrent(index));
+  // A generation may be pruned between reading its number and opening its files, by builds that
+  // publish meanwhile. Then CURRENT names another one.
+  std::uint64_t failed = 0;
+  while (true) {
+    RAG_ASSIGN_OR_RETURN(const std::uint64_t number, ReadCurrent(index));
+    absl::StatusOr<std::unique_ptr<IndexReader>> reader = OpenGeneration(index, number);
+    if (reader.ok() || number == failed) return reader;
+    failed = number;
+  }
+}
+
+absl::StatusOr<std::unique_ptr<IndexReader>> IndexReader::OpenGeneration(const fs::path& index,
+                                                                         std::uint64_t number) {
   auto reader = std::unique_ptr<IndexReader>(new IndexReader());
   reader->folder_ = index / GenerationName(number);
   const fs::path manifest_path = reader->folder_ / kManifestFile;

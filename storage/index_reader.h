@@ -61,6 +61,9 @@ class IndexReader {
 
  private:
   IndexReader() = default;
+  static absl::StatusOr<std::unique_ptr<IndexReader>> OpenGeneration(
+      const std::filesystem::path& index, std::uint64_t number);
+
   std::filesystem::path folder_;
   formats::Manifest manifest_;
   MappedFile terms_file_;

@@ -40,7 +40,7 @@ class BuildTest : public ::testing::Test {
             testing::RandomDocument(static_cast<std::uint64_t>(i), 1 + i % 9, 3, 100));
     }
   }
-  [[nodiscard]] BuildReport Build() const {
+  BuildReport Build() const {
     absl::StatusOr<BuildReport> report = BuildIndex(options_);
     EXPECT_TRUE(report.ok()) << report.status();
     return report.ok() ? *std::move(report) : BuildReport();

@@ -94,11 +94,11 @@ std::vector<double> ScoreNaively(const Question& question, const CorpusTotals& t
   return scores;
 }
 
-SectionTerms RandomTerms(std::mt19937_64& random, std::uint32_t length, std::uint64_t num_terms) {
+SectionTerms RandomTerms(std::mt19937_64& random, std::uint64_t length, std::uint64_t num_terms) {
   std::map<std::uint64_t, std::uint32_t> counts;
-  for (std::uint32_t i = 0; i < length; ++i) ++counts[random() % num_terms * 1'000'003];
+  for (std::uint64_t i = 0; i < length; ++i) ++counts[random() % num_terms * 1'000'003];
   SectionTerms out;
-  out.length = length;
+  out.length = static_cast<std::uint32_t>(length);
   for (const auto& [term, count] : counts) out.terms.push_back({term, count});
   return out;
 }

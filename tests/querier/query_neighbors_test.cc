@@ -105,7 +105,7 @@ TEST(QueryNeighbors, NeighborsCrossTheBoundaryOfASegment) {
                 ? "Copper is what this one long paragraph is about.\n\n"
                 : "Nothing of note is said in this paragraph here.\n\n";
   }
-  const TestIndex index({{"large.md", text}});
+  const TestIndex index(testing::Corpus{{"large.md", text}});
   QueryOptions options = Neighbors();
   options.chunks_per_document = 1;
   ASSERT_EQ(index.Document(0).num_segments, 2U);
@@ -118,10 +118,10 @@ TEST(QueryNeighbors, NeighborsCrossTheBoundaryOfASegment) {
 }
 
 TEST(QueryNeighbors, NeighborsAreIncludedWithoutAScore) {
-  const TestIndex index({{"ten.md",
-                          "Nothing of note is said in this paragraph here.\n\n"
-                          "Copper is what this one long paragraph is about.\n\n"
-                          "Something else is said in this last paragraph.\n"}});
+  const TestIndex index(testing::Corpus{{"ten.md",
+                                         "Nothing of note is said in this paragraph here.\n\n"
+                                         "Copper is what this one long paragraph is about.\n\n"
+                                         "Something else is said in this last paragraph.\n"}});
   QueryOptions options = Neighbors();
   options.budget_tokens = 1000;
   options.chunks_per_document = 1;

@@ -117,7 +117,7 @@ TEST(Route, WithoutLimitsTheChunksAreThoseOfScoringEverything) {
 }
 
 TEST(Route, ChunksOfSeveralSegmentsAreScoredInTheirOwn) {
-  const TestIndex index({{"large.md", testing::RandomDocument(9, 1100, 40, 60)}});
+  const TestIndex index(testing::Corpus{{"large.md", testing::RandomDocument(9, 1100, 40, 60)}});
   Asked asked(index, SomeQuestion());
 
   const auto chunks = asked.router.Chunks(AllDocuments(index), kEverything).value();

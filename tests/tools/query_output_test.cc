@@ -1,5 +1,6 @@
 #include "tools/query_output.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,7 +28,8 @@ querier::QueryResult MakeResult() {
                       .end = 40,
                       .line_start = 1,
                       .line_end = 3,
-                      .tokens = 12},
+                      .tokens = 12,
+                      .score = std::nullopt},
                      {.chunk_id = "doc-a-chunk-002",
                       .doc_id = "doc-a",
                       .source = "a.md",
