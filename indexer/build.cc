@@ -66,6 +66,11 @@ class Build {
     summarizer_ =
         MakeSummarizer(profile, [this](std::uint64_t hash) { return stats_.ChunkIdf(hash); });
     RAG_ASSIGN_OR_RETURN(walk_, WalkCorpus(options_.corpus));
+    std::error_code error;
+    if (std::filesystem::equivalent(options_.corpus, options_.index, error)) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          options_.index.string(), ": is the corpus itself; choose another folder for the index"));
+    }
     params_.profile = profile.name;
     params_.splitter = splitter_->Id();
     params_.summarizer = summarizer_->Id();

@@ -199,12 +199,15 @@ class Run {
     const Packed packed = Pack(items, options);
     const bool prints = !packed.included.empty() || format_ == OutputFormat::kPrompt;
     result_.used_tokens = prints ? counter_.Tokens(packed.used) : 0;
+    // What a skipped chunk would have needed: the frame where nothing was printed, else a
+    // separator.
+    const std::uint64_t around = packed.included.empty() ? options.frame : options.separator;
     for (const std::size_t i : packed.skipped) {
       const Candidate& skipped = candidates[i];
       const formats::DocumentRecord& document = documents_.at(skipped.document);
       result_.skipped.push_back({formats::ChunkId(document.doc_id, skipped.chunk), document.source,
-                                 skipped.chunk + 1,
-                                 counter_.Tokens(items[i].cost + options.separator), "budget"});
+                                 skipped.chunk + 1, counter_.Tokens(items[i].cost + around),
+                                 "budget"});
     }
     for (const std::size_t i : packed.included) {
       included_.emplace_back(candidates[i], counter_.Tokens(items[i].cost + options.separator));

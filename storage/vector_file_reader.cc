@@ -215,8 +215,9 @@ class MappedVectorFile final : public VectorFile {
     for (std::size_t row = 0; row < size; ++row) {
       const std::uint32_t id = ReadId(ids, row);
       if (id == kNoId) {
-        return absl::DataLossError(absl::StrCat(name_, ": list ", list, " row ", row,
-                                                ": impossible id; the index is damaged, rebuild it with rag-index build"));
+        return absl::DataLossError(
+            absl::StrCat(name_, ": list ", list, " row ", row,
+                         ": impossible id; the index is damaged, rebuild it with rag-index build"));
       }
       float score = score_of(codes + row * layout_.dim);
       // Infinities of both signs can meet in the sum of a huge query.

@@ -28,7 +28,16 @@ enum ExitCode : int {
 // index.
 ExitCode ExitCodeOf(const absl::Status& status);
 
-// "program: message\n" on stderr, always one line.
+// To be called first in main: opens /dev/null in place of standard streams that the caller closed,
+// so that no file of the index takes their numbers. Output to a closed stdout still fails, see
+// FinishStdout.
+void OpenClosedStandardStreams();
+
+// Control characters other than line breaks and tabs become '?', so that names and texts of
+// documents cannot drive a terminal.
+std::string WithoutControlCharacters(std::string_view text);
+
+// "program: message\n" on stderr, always one line without control characters.
 void PrintError(std::string_view program, std::string_view message);
 void PrintError(std::string_view program, const absl::Status& status);
 
@@ -38,9 +47,10 @@ bool ParseOrExit(CLI::App& app, int argc, char** argv, std::string_view program,
 
 // Writes to stdout through C stdio.
 void Write(std::string_view text);
-// As Write, but on a terminal control characters other than line breaks and tabs become '?', so
-// that a document cannot drive the terminal.
+// As Write, but a terminal gets the text WithoutControlCharacters.
 void WriteDocumentText(std::string_view text);
+// The same on stderr.
+void WriteToStderr(std::string_view text);
 // Flushes stdout. False (after a message) when something did not arrive, for example on a full
 // disk.
 bool FinishStdout(std::string_view program);

@@ -65,7 +65,8 @@ void AddBuild(CLI::App& app, Arguments& args) {
   build->add_option("--chunk-dim", args.chunk_dim, "components of a chunk's vector")->check(dims);
   build->add_option("--document-dim", args.document_dim, "components of a document's vector")
       ->check(dims);
-  build->add_flag("--strict", args.strict, "exit with 5 when a file that is not hidden was skipped");
+  build->add_flag("--strict", args.strict,
+                  "exit with 5 when a file that is not hidden was skipped");
   build->add_flag("-q,--quiet", args.quiet, "no progress and no summary");
   build->add_flag("-v,--verbose", args.verbose, "name skipped files and log every reduction");
   build->add_flag("--json", args.json, "print the summary as one JSON object on stdout");
@@ -105,10 +106,9 @@ bool TerminalWantsProgress() {
 
 // Hidden files are left out by rule, which is nothing that --strict should stop at.
 bool SkippedAnythingUnexpected(const indexer::BuildReport& report) {
-  return std::any_of(report.skipped.begin(), report.skipped.end(),
-                     [](const indexer::SkippedFile& file) {
-                       return file.reason != indexer::SkipReason::kHidden;
-                     });
+  return std::any_of(
+      report.skipped.begin(), report.skipped.end(),
+      [](const indexer::SkippedFile& file) { return file.reason != indexer::SkipReason::kHidden; });
 }
 
 std::map<std::string, std::uint64_t> CountByReason(const indexer::BuildReport& report) {
@@ -211,6 +211,7 @@ int RunBuild(const Arguments& args) {
 }
 
 int Main(int argc, char** argv) {
+  OpenClosedStandardStreams();
   CLI::App app("Builds a retrieval index from a folder of documents.");
   app.name(std::string(kProgram));
   app.set_version_flag("--version",

@@ -53,6 +53,7 @@ absl::Status DumpChunks(const storage::IndexReader& reader) {
 }
 
 int Main(int argc, char** argv) {
+  OpenClosedStandardStreams();
   CLI::App app("Shows what an index holds.");
   app.name(std::string(kProgram));
   app.set_version_flag("--version",

@@ -27,6 +27,8 @@ namespace {
 using nlohmann::ordered_json;
 
 constexpr std::string_view kProgram = "rag-query";
+// Of a line of a batch: echoing an id recurses once a level.
+constexpr int kMaxDepth = 64;
 
 struct Arguments {
   std::string index;
@@ -144,10 +146,7 @@ class Session {
       PrintError(kProgram, result.status());
       return ExitCodeOf(result.status());
     }
-    if (args_.trace) {
-      const std::string trace = FormatTrace(*result);
-      std::fwrite(trace.data(), 1, trace.size(), stderr);
-    }
+    if (args_.trace) WriteToStderr(FormatTrace(*result));
     ExplainEmpty(*result);
     if (args_.json) {
       Write(Dump(ToJson(*result)) + "\n");
@@ -200,7 +199,13 @@ class Session {
   }
 
   [[nodiscard]] ordered_json AnswerLine(const std::string& line, std::uint64_t number) const {
-    const ordered_json input = ordered_json::parse(line, nullptr, false);
+    bool too_deep = false;
+    const auto limit_depth = [&too_deep](int depth, ordered_json::parse_event_t, ordered_json&) {
+      too_deep = too_deep || depth > kMaxDepth;
+      return !too_deep;
+    };
+    const ordered_json input = ordered_json::parse(line, limit_depth, false);
+    if (too_deep) return ErrorLine(number, "line is nested too deeply");
     if (!input.is_object() || !input.contains("question") || !input["question"].is_string()) {
       return ErrorLine(number, "line is not a JSON object with a string \"question\"");
     }
@@ -230,6 +235,7 @@ class Session {
 };
 
 int Main(int argc, char** argv) {
+  OpenClosedStandardStreams();
   CommandLine command_line;
   int code = kDone;
   if (!ParseOrExit(command_line.app(), argc, argv, kProgram, &code)) return code;

@@ -1,5 +1,6 @@
-// faiss-hits INDEX NUM_DOCUMENTS: asks a real index for the top 4 chunks inside that many documents, and
-// prints queries and answers as JSON, for check_faiss_files.py to repeat with Python's FAISS.
+// faiss-hits INDEX NUM_DOCUMENTS: asks a real index for the top 4 chunks inside that many
+// documents, and prints queries and answers as JSON, for check_faiss_files.py to repeat with
+// Python's FAISS.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -29,8 +30,8 @@ int Run(const std::string& index, std::uint64_t num_lists) {
   if (!shard.ok()) return 1;
   nlohmann::json hits = nlohmann::json::array();
   for (const char* text : kQuestions) {
-    const auto question = rag::querier::AnalyzeQuestion(text, (*reader)->manifest().build,
-                                                        (*reader)->terms());
+    const auto question =
+        rag::querier::AnalyzeQuestion(text, (*reader)->manifest().build, (*reader)->terms());
     if (!question.ok()) return 1;
     for (std::uint64_t list = 0; list < std::min(num_lists, (*shard)->num_lists()); ++list) {
       const auto best = (*shard)->SearchList(list, question->chunk_vector, 4);

@@ -154,7 +154,7 @@ ForwardSegmentView View(const ForwardSegment& segment, const Question& question)
 
 TEST(Bm25Scorer, EqualsTheNaiveFormulaOnRandomSegments) {
   std::mt19937_64 random(1);
-  for (int round = 0; round < 400; ++round) {
+  for (int round = 0; round < 100; ++round) {
     const Question question = RandomQuestion(random);
     const ForwardSegment segment = RandomSegment(random);
     const CorpusTotals totals = RandomTotals(random);
