@@ -41,41 +41,38 @@ void BM_ScoreSegment(benchmark::State& state) {
 }
 BENCHMARK(BM_ScoreSegment)->ArgName("chunks")->Arg(20)->Arg(1024);
 
-// An index of documents of 20 chunks, made on first use and kept until the program ends.
-class MadeUpIndex {
- public:
-  explicit MadeUpIndex(int num_documents) : folder_("index-" + std::to_string(num_documents)) {
-    const std::filesystem::path corpus = folder_.path() / "corpus";
-    std::filesystem::create_directories(corpus);
-    for (int i = 0; i < num_documents; ++i) {
-      std::ofstream(corpus / (std::to_string(i) + ".md"))
-          << MakeProse(static_cast<std::uint64_t>(i), 20);
-    }
-    indexer::BuildOptions options;
-    options.corpus = corpus;
-    options.index = folder_.path() / "index";
-    options.profile = indexer::FindProfile("default").value();
-    options.threads = 2;
-    Require(indexer::BuildIndex(options).status());
-    reader_ = storage::IndexReader::Open(options.index).value();
+// An index of documents of 20 chunks.
+std::unique_ptr<storage::IndexReader> MakeIndex(int num_documents) {
+  const TempFolder folder("index");
+  const std::filesystem::path corpus = folder.path() / "corpus";
+  std::filesystem::create_directories(corpus);
+  for (int i = 0; i < num_documents; ++i) {
+    std::ofstream(corpus / (std::to_string(i) + ".md"))
+        << MakeProse(static_cast<std::uint64_t>(i), 20);
   }
-  [[nodiscard]] const storage::IndexReader& reader() const { return *reader_; }
+  indexer::BuildOptions options;
+  options.corpus = corpus;
+  options.index = folder.path() / "index";
+  options.profile = indexer::FindProfile("default").value();
+  options.threads = 2;
+  Require(indexer::BuildIndex(options).status());
+  auto reader = storage::IndexReader::Open(options.index).value();
+  // The files may go once they are mapped; shards of chunks are mapped when first used.
+  Require(reader->ChunkShard(0).status());
+  return reader;
+}
 
-  static const storage::IndexReader& Get(int num_documents) {
-    static std::map<int, std::unique_ptr<MadeUpIndex>> indexes;
-    auto& index = indexes[num_documents];
-    if (index == nullptr) index = std::make_unique<MadeUpIndex>(num_documents);
-    return index->reader();
-  }
-
- private:
-  TempFolder folder_;
-  std::unique_ptr<storage::IndexReader> reader_;
-};
+// Made on first use. Never destroyed: RocksDB's own statics may go before ours.
+const storage::IndexReader& SharedIndex(int num_documents) {
+  static auto* const indexes = new std::map<int, std::unique_ptr<storage::IndexReader>>();
+  auto& index = (*indexes)[num_documents];
+  if (index == nullptr) index = MakeIndex(num_documents);
+  return *index;
+}
 
 // A whole query on a reader that is open, its pages and blocks in memory.
 void BM_Query(benchmark::State& state) {
-  const storage::IndexReader& reader = MadeUpIndex::Get(static_cast<int>(state.range(0)));
+  const storage::IndexReader& reader = SharedIndex(static_cast<int>(state.range(0)));
   querier::QueryOptions options;
   options.budget_tokens = static_cast<std::uint32_t>(state.range(1));
   std::mt19937_64 random(1);

@@ -91,7 +91,7 @@ std::uint64_t ByteReader::Varint() {
   return 0;
 }
 
-std::uint64_t ByteReader::VarintAtMost(std::uint64_t max) {
+std::uint64_t ByteReader::LongVarintAtMost(std::uint64_t max) {
   const std::size_t start = offset_;
   const std::uint64_t value = Varint();
   if (value <= max) return value;

@@ -51,7 +51,23 @@ class ByteReader {
   std::uint64_t Fixed64();
   std::uint64_t Varint();
   // A varint that must be <= max; a larger one fails the reader. For u32 fields and enumerators.
-  std::uint64_t VarintAtMost(std::uint64_t max);
+  std::uint64_t VarintAtMost(std::uint64_t max) {
+    // Nearly all are of one or two bytes, and a query reads tens of thousands of them.
+    if (offset_ + 2 <= bytes_.size() && error_.empty()) {
+      const auto low = static_cast<std::uint8_t>(bytes_[offset_]);
+      if (low < 0x80 && low <= max) {
+        ++offset_;
+        return low;
+      }
+      const auto high = static_cast<std::uint8_t>(bytes_[offset_ + 1]);
+      const std::uint64_t value = (low & 0x7FU) | std::uint64_t{high} << 7;
+      if (low >= 0x80 && high > 0 && high < 0x80 && value <= max) {
+        offset_ += 2;
+        return value;
+      }
+    }
+    return LongVarintAtMost(max);
+  }
   // A varint number of items of which each takes at least `min_item_bytes`; fails when the rest of
   // the input cannot hold that many, so that a caller may reserve() safely.
   std::size_t Count(std::size_t min_item_bytes);
@@ -71,6 +87,8 @@ class ByteReader {
   [[nodiscard]] absl::Status status() const;
 
  private:
+  std::uint64_t LongVarintAtMost(std::uint64_t max);
+
   std::string_view bytes_;
   std::string_view what_;
   std::size_t offset_ = 0;

@@ -19,18 +19,17 @@ absl::Status ForwardCache::Load(std::span<const IndexReader::ChunkRef> chunks) {
   }
   std::sort(missing.begin(), missing.end());
   missing.erase(std::unique(missing.begin(), missing.end()), missing.end());
-  RAG_ASSIGN_OR_RETURN(const std::vector<std::string> values, reader_.Segments(missing));
-  for (std::size_t i = 0; i < missing.size(); ++i) {
+  return reader_.VisitSegments(missing, [&](std::size_t i, std::string_view bytes) -> absl::Status {
     absl::StatusOr<formats::ForwardSegmentView> view =
-        formats::ForwardSegmentView::Parse(values[i], question_.wanted);
+        formats::ForwardSegmentView::Parse(bytes, question_.wanted);
     if (!view.ok()) {
       return absl::DataLossError(absl::StrCat("terms of document ", missing[i].document, ": ",
                                               view.status().message(),
                                               "; rebuild the index with rag-index build"));
     }
     segments_.emplace(missing[i], *std::move(view));
-  }
-  return absl::OkStatus();
+    return absl::OkStatus();
+  });
 }
 
 absl::StatusOr<const formats::ForwardSegmentView*> ForwardCache::SegmentOf(std::uint32_t document,

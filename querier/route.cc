@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <span>
 #include <tuple>
 #include <utility>
@@ -70,15 +71,30 @@ absl::StatusOr<std::vector<ScoredDocument>> Router::ArticleDocuments(
   return proposed;
 }
 
+absl::StatusOr<std::vector<std::uint32_t>> Router::Propose(std::uint32_t document,
+                                                           std::size_t limit) const {
+  RAG_ASSIGN_OR_RETURN(const std::uint64_t num_chunks, reader_.NumChunks(document));
+  std::vector<std::uint32_t> chunks;
+  if (num_chunks <= limit) {  // nothing to choose: the vectors need not be looked at
+    chunks.resize(num_chunks);
+    std::iota(chunks.begin(), chunks.end(), 0U);
+    return chunks;
+  }
+  RAG_ASSIGN_OR_RETURN(const std::vector<VectorHit> hits,
+                       reader_.SearchDocument(document, question_.chunk_vector, limit));
+  chunks.reserve(hits.size());
+  for (const VectorHit& hit : hits) chunks.push_back(hit.id);
+  return chunks;
+}
+
 absl::StatusOr<std::vector<ScoredChunk>> Router::Chunks(
     const std::vector<ScoredDocument>& documents, const RouteLimits& limits) const {
   const std::size_t proposals = article() ? kArticleProposals : limits.chunks_per_document;
-  std::vector<std::vector<VectorHit>> proposed;
+  std::vector<std::vector<std::uint32_t>> proposed;
   proposed.reserve(documents.size());
   for (const ScoredDocument& hit : documents) {
-    RAG_ASSIGN_OR_RETURN(std::vector<VectorHit> hits,
-                         reader_.SearchDocument(hit.document, question_.chunk_vector, proposals));
-    proposed.push_back(std::move(hits));
+    RAG_ASSIGN_OR_RETURN(std::vector<std::uint32_t> of_document, Propose(hit.document, proposals));
+    proposed.push_back(std::move(of_document));
   }
   std::vector<ScoredChunk> chunks;
   if (article()) {
@@ -98,10 +114,10 @@ absl::StatusOr<std::vector<ScoredChunk>> Router::Chunks(
 }
 
 absl::StatusOr<std::vector<ScoredChunk>> Router::ArticleChunks(
-    std::uint32_t document, const std::vector<VectorHit>& proposed) const {
+    std::uint32_t document, const std::vector<std::uint32_t>& proposed) const {
   std::vector<IndexReader::ChunkRef> refs;
   refs.reserve(proposed.size());
-  for (const VectorHit& hit : proposed) refs.push_back({document, hit.id});
+  for (const std::uint32_t chunk : proposed) refs.push_back({document, chunk});
   RAG_ASSIGN_OR_RETURN(const std::vector<formats::ChunkRecord> records, reader_.Chunks(refs));
   std::vector<ScoredChunk> chunks;
   for (std::size_t i = 0; i < refs.size(); ++i) {
@@ -115,10 +131,12 @@ absl::StatusOr<std::vector<ScoredChunk>> Router::ArticleChunks(
 
 absl::StatusOr<std::vector<ScoredChunk>> Router::Bm25Chunks(
     const std::vector<ScoredDocument>& documents,
-    const std::vector<std::vector<VectorHit>>& proposed) const {
+    const std::vector<std::vector<std::uint32_t>>& proposed) const {
   std::vector<IndexReader::ChunkRef> refs;
   for (std::size_t i = 0; i < documents.size(); ++i) {
-    for (const VectorHit& hit : proposed[i]) refs.push_back({documents[i].document, hit.id});
+    for (const std::uint32_t chunk : proposed[i]) {
+      refs.push_back({documents[i].document, chunk});
+    }
   }
   RAG_RETURN_IF_ERROR(cache_.Load(refs));
   const Bm25Scorer scorer(question_, reader_.terms().totals());

@@ -46,13 +46,16 @@ class Router {
 
  private:
   [[nodiscard]] bool article() const { return reader_.manifest().query.scorer == "article"; }
+  // The `limit` chunks of a document that its vectors favour; all of them when it has no more.
+  [[nodiscard]] absl::StatusOr<std::vector<std::uint32_t>> Propose(std::uint32_t document,
+                                                                   std::size_t limit) const;
   [[nodiscard]] absl::StatusOr<std::vector<ScoredDocument>> ArticleDocuments(
       std::vector<ScoredDocument> proposed) const;
   [[nodiscard]] absl::StatusOr<std::vector<ScoredChunk>> ArticleChunks(
-      std::uint32_t document, const std::vector<storage::VectorHit>& proposed) const;
+      std::uint32_t document, const std::vector<std::uint32_t>& proposed) const;
   [[nodiscard]] absl::StatusOr<std::vector<ScoredChunk>> Bm25Chunks(
       const std::vector<ScoredDocument>& documents,
-      const std::vector<std::vector<storage::VectorHit>>& proposed) const;
+      const std::vector<std::vector<std::uint32_t>>& proposed) const;
 
   const storage::IndexReader& reader_;
   const Question& question_;

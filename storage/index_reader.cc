@@ -27,6 +27,15 @@ absl::Status RequireFile(const formats::Manifest& manifest, std::string_view pat
                    "; the index is damaged, rebuild it with rag-index build"));
 }
 
+std::vector<std::string> ItemKeys(std::span<const IndexReader::ChunkRef> refs) {
+  std::vector<std::string> keys;
+  keys.reserve(refs.size());
+  for (const IndexReader::ChunkRef& ref : refs) {
+    keys.push_back(formats::ItemKey(ref.document, ref.chunk));
+  }
+  return keys;
+}
+
 std::string Annotate(const char* what, std::uint32_t document, std::uint32_t item,
                      const absl::Status& status) {
   return absl::StrCat(what, " ", document, "/", item, ": ", status.message());
@@ -117,6 +126,12 @@ absl::StatusOr<std::vector<VectorHit>> IndexReader::SearchDocument(std::uint32_t
   return shard->SearchList(document % per_shard, query, k);
 }
 
+absl::StatusOr<std::uint64_t> IndexReader::NumChunks(std::uint32_t document) const {
+  const std::uint32_t per_shard = manifest_.build.shard_documents;
+  RAG_ASSIGN_OR_RETURN(const VectorFile* shard, ChunkShard(document / per_shard));
+  return shard->list_size(document % per_shard);
+}
+
 absl::StatusOr<formats::DocumentRecord> IndexReader::Document(std::uint32_t document) const {
   RAG_ASSIGN_OR_RETURN(std::vector<formats::DocumentRecord> records,
                        Documents(std::span(&document, 1)));
@@ -128,37 +143,35 @@ absl::StatusOr<std::vector<formats::DocumentRecord>> IndexReader::Documents(
   std::vector<std::string> keys;
   keys.reserve(documents.size());
   for (std::uint32_t document : documents) keys.push_back(formats::DocumentKey(document));
-  RAG_ASSIGN_OR_RETURN(const std::vector<std::string> values,
-                       records_->MultiGet(formats::kDocumentsFamily, keys));
   std::vector<formats::DocumentRecord> records;
-  records.reserve(values.size());
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    absl::StatusOr<formats::DocumentRecord> record = formats::DecodeDocument(values[i]);
-    if (!record.ok()) {
-      return absl::DataLossError(Annotate("document", documents[i], 0, record.status()));
-    }
-    records.push_back(*std::move(record));
-  }
+  records.reserve(keys.size());
+  RAG_RETURN_IF_ERROR(records_->MultiVisit(
+      formats::kDocumentsFamily, keys, [&](std::size_t i, std::string_view value) -> absl::Status {
+        absl::StatusOr<formats::DocumentRecord> record = formats::DecodeDocument(value);
+        if (!record.ok()) {
+          return absl::DataLossError(Annotate("document", documents[i], 0, record.status()));
+        }
+        records.push_back(*std::move(record));
+        return absl::OkStatus();
+      }));
   return records;
 }
 
 absl::StatusOr<std::vector<formats::ChunkRecord>> IndexReader::Chunks(
     std::span<const ChunkRef> refs) const {
-  std::vector<std::string> keys;
-  keys.reserve(refs.size());
-  for (const ChunkRef& ref : refs) keys.push_back(formats::ItemKey(ref.document, ref.chunk));
-  RAG_ASSIGN_OR_RETURN(const std::vector<std::string> values,
-                       records_->MultiGet(formats::kChunksFamily, keys));
   std::vector<formats::ChunkRecord> records;
-  records.reserve(values.size());
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    absl::StatusOr<formats::ChunkRecord> record = formats::DecodeChunk(values[i]);
-    if (!record.ok()) {
-      return absl::DataLossError(
-          Annotate("chunk", refs[i].document, refs[i].chunk, record.status()));
-    }
-    records.push_back(*std::move(record));
-  }
+  records.reserve(refs.size());
+  RAG_RETURN_IF_ERROR(records_->MultiVisit(
+      formats::kChunksFamily, ItemKeys(refs),
+      [&](std::size_t i, std::string_view value) -> absl::Status {
+        absl::StatusOr<formats::ChunkRecord> record = formats::DecodeChunk(value);
+        if (!record.ok()) {
+          return absl::DataLossError(
+              Annotate("chunk", refs[i].document, refs[i].chunk, record.status()));
+        }
+        records.push_back(*std::move(record));
+        return absl::OkStatus();
+      }));
   return records;
 }
 
@@ -169,12 +182,15 @@ absl::StatusOr<formats::ParentRecord> IndexReader::Parent(std::uint32_t document
   return formats::DecodeParent(value);
 }
 
+absl::Status IndexReader::VisitSegments(
+    std::span<const ChunkRef> refs,
+    const std::function<absl::Status(std::size_t, std::string_view)>& visit) const {
+  return records_->MultiVisit(formats::kTermsFamily, ItemKeys(refs), visit);
+}
+
 absl::StatusOr<std::vector<std::string>> IndexReader::Segments(
     std::span<const ChunkRef> refs) const {
-  std::vector<std::string> keys;
-  keys.reserve(refs.size());
-  for (const ChunkRef& ref : refs) keys.push_back(formats::ItemKey(ref.document, ref.chunk));
-  return records_->MultiGet(formats::kTermsFamily, keys);
+  return records_->MultiGet(formats::kTermsFamily, ItemKeys(refs));
 }
 
 }  // namespace rag::storage

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -39,6 +40,8 @@ class IndexReader {
   [[nodiscard]] absl::StatusOr<std::vector<VectorHit>> SearchDocument(std::uint32_t document,
                                                                       std::span<const float> query,
                                                                       std::size_t k) const;
+  // Chunks of one document, as its list has them.
+  [[nodiscard]] absl::StatusOr<std::uint64_t> NumChunks(std::uint32_t document) const;
   // The shard that holds a document, opened on first use.
   [[nodiscard]] absl::StatusOr<const VectorFile*> ChunkShard(std::uint32_t shard) const;
 
@@ -55,7 +58,12 @@ class IndexReader {
       std::span<const ChunkRef> refs) const;
   [[nodiscard]] absl::StatusOr<formats::ParentRecord> Parent(std::uint32_t document,
                                                              std::uint32_t parent) const;
-  // Encoded forward segments, in the order of `refs` (ChunkRef::chunk is the segment here).
+  // Calls `visit` with each encoded forward segment, in the order of `refs` (ChunkRef::chunk is the
+  // segment here), as RecordReader::MultiVisit does.
+  [[nodiscard]] absl::Status VisitSegments(
+      std::span<const ChunkRef> refs,
+      const std::function<absl::Status(std::size_t i, std::string_view segment)>& visit) const;
+  // The same, copied.
   [[nodiscard]] absl::StatusOr<std::vector<std::string>> Segments(
       std::span<const ChunkRef> refs) const;
 

@@ -162,8 +162,9 @@ class RocksRecordReader final : public RecordReader {
 
   absl::Status OpenDatabase();
   absl::StatusOr<std::string> Get(std::string_view family, std::string_view key) const override;
-  absl::StatusOr<std::vector<std::string>> MultiGet(
-      std::string_view family, std::span<const std::string> keys) const override;
+  absl::Status MultiVisit(
+      std::string_view family, std::span<const std::string> keys,
+      const std::function<absl::Status(std::size_t, std::string_view)>& visit) const override;
   absl::Status Scan(
       std::string_view family, std::string_view prefix,
       const std::function<absl::Status(std::string_view, std::string_view)>& visit) const override;
@@ -224,27 +225,28 @@ absl::StatusOr<std::string> RocksRecordReader::Get(std::string_view family,
   });
 }
 
-absl::StatusOr<std::vector<std::string>> RocksRecordReader::MultiGet(
-    std::string_view family, std::span<const std::string> keys) const {
+absl::Status RocksRecordReader::MultiVisit(
+    std::string_view family, std::span<const std::string> keys,
+    const std::function<absl::Status(std::size_t, std::string_view)>& visit) const {
   RAG_ASSIGN_OR_RETURN(rocksdb::ColumnFamilyHandle* const handle, Find(family));
-  return WithoutThrowing(folder_, [&]() -> absl::StatusOr<std::vector<std::string>> {
-    std::vector<std::string> values;
-    if (keys.empty()) return values;
+  return WithoutThrowing(folder_, [&]() -> absl::Status {
+    if (keys.empty()) return absl::OkStatus();
     const std::vector<rocksdb::Slice> slices(keys.begin(), keys.end());
     std::vector<rocksdb::PinnableSlice> found(keys.size());
     std::vector<rocksdb::Status> statuses(keys.size());
     database_->MultiGet(read_options_, handle, slices.size(), slices.data(), found.data(),
                         statuses.data());
-    values.reserve(keys.size());
     for (std::size_t i = 0; i < keys.size(); ++i) {
       if (statuses[i].IsNotFound()) {
         return absl::DataLossError(
             absl::StrCat(Place(family, keys[i]), ": the record is missing", kRemedy));
       }
       RAG_RETURN_IF_ERROR(ToStatus(statuses[i], Place(family, keys[i])));
-      values.push_back(found[i].ToString());
     }
-    return values;
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      RAG_RETURN_IF_ERROR(visit(i, ToView(found[i])));
+    }
+    return absl::OkStatus();
   });
 }
 
@@ -269,6 +271,17 @@ absl::Status RocksRecordReader::Scan(
 }
 
 }  // namespace
+
+absl::StatusOr<std::vector<std::string>> RecordReader::MultiGet(
+    std::string_view family, std::span<const std::string> keys) const {
+  std::vector<std::string> values;
+  values.reserve(keys.size());
+  RAG_RETURN_IF_ERROR(MultiVisit(family, keys, [&values](std::size_t, std::string_view value) {
+    values.emplace_back(value);
+    return absl::OkStatus();
+  }));
+  return values;
+}
 
 absl::StatusOr<std::unique_ptr<RecordReader>> RecordReader::Open(
     const std::filesystem::path& folder) {

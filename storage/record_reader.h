@@ -28,10 +28,15 @@ class RecordReader {
   // NOT_FOUND when there is no such key; DATA_LOSS when RocksDB reports damage.
   [[nodiscard]] virtual absl::StatusOr<std::string> Get(std::string_view family,
                                                         std::string_view key) const = 0;
-  // Values in the order of `keys` (which need not be sorted). Any absent key is an error:
-  // DATA_LOSS.
-  [[nodiscard]] virtual absl::StatusOr<std::vector<std::string>> MultiGet(
-      std::string_view family, std::span<const std::string> keys) const = 0;
+  // Calls `visit` with the number of each key and its value, in the order of `keys` (which need not
+  // be sorted), until it returns an error, which is passed on. Nothing is copied: views live until
+  // visit returns. Any absent key is an error: DATA_LOSS, before the first visit.
+  [[nodiscard]] virtual absl::Status MultiVisit(
+      std::string_view family, std::span<const std::string> keys,
+      const std::function<absl::Status(std::size_t i, std::string_view value)>& visit) const = 0;
+  // The values of MultiVisit, copied.
+  [[nodiscard]] absl::StatusOr<std::vector<std::string>> MultiGet(
+      std::string_view family, std::span<const std::string> keys) const;
   // Calls `visit` for every entry whose key starts with `prefix`, in key order, until it returns an
   // error, which is passed on. Views live until visit returns.
   [[nodiscard]] virtual absl::Status Scan(

@@ -303,19 +303,36 @@ TEST_F(IndexReaderWriter, WithoutPublishTheOldGenerationStays) {
   EXPECT_FALSE(fs::exists(Index() / "building"));
 }
 
-TEST_F(IndexReaderWriter, AReaderOutlivesItsGeneration) {
+// A session that stays open while builds replace the index more often than generations are kept.
+TEST_F(IndexReaderWriter, AReaderReadsRecordsAfterItsGenerationIsGone) {
   Write(5);
   const auto reader = Open();
-  const auto first_shard = reader->ChunkShard(0);
-  ASSERT_TRUE(first_shard.ok());
-  Write(1);
-  Write(2);
-  Write(3);
+  for (const std::uint32_t documents : {1U, 2U, 3U}) Write(documents);
   ASSERT_FALSE(fs::exists(reader->folder()));
 
-  EXPECT_EQ(reader->Document(4).value(), MakeBundle(4).document);
-  EXPECT_EQ(reader->SearchDocument(2, Axis(kChunkDim, 1), 1).value().at(0).id, 1U);
+  for (std::uint32_t i = 0; i < 5; ++i) {
+    const DocumentBundle bundle = MakeBundle(i);
+    const IndexReader::ChunkRef ref{i, 0};
+    EXPECT_EQ(reader->Document(i).value(), bundle.document);
+    EXPECT_EQ(reader->Parent(i, 0).value(), bundle.parents[0]);
+    EXPECT_EQ(reader->Chunks({&ref, 1}).value().at(0), bundle.chunks[0]);
+    EXPECT_EQ(reader->Segments({&ref, 1}).value(), bundle.segments);
+  }
   EXPECT_EQ(reader->terms().totals().num_documents, 5U);
+}
+
+TEST_F(IndexReaderWriter, AReaderSearchesAfterItsGenerationIsGone) {
+  Write(5);
+  const auto reader = Open();
+  for (const std::uint32_t documents : {1U, 2U, 3U}) Write(documents);
+  ASSERT_FALSE(fs::exists(reader->folder()));
+
+  for (std::uint32_t i = 0; i < 5; ++i) {
+    const auto hits = reader->SearchDocument(i, Axis(kChunkDim, 0), 1);
+    ASSERT_TRUE(hits.ok()) << "document " << i << ": " << hits.status();
+    EXPECT_EQ(hits->at(0).id, 0U);
+  }
+  EXPECT_TRUE(reader->document_vectors().SearchDistinct(Axis(kDocumentDim, 0), 1, 1).ok());
 }
 
 TEST_F(IndexReaderWriter, DocumentsOutOfOrderAreRefused) {

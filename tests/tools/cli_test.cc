@@ -103,7 +103,7 @@ TEST(ParseOrExit, WrongUseIsOneLineOnStderrAndExitCodeTwo) {
 }
 
 constexpr char kUnrulyBytes[] =
-    "\x1b[31mred\x07\ttab\r\nlín\x7f"
+    "\x1b[31mred\x07\ttab\rx\nlín\x7f"
     "e\xc2\x9b"
     "x\0y";
 constexpr std::string_view kUnruly(kUnrulyBytes, sizeof kUnrulyBytes - 1);
@@ -145,7 +145,11 @@ std::string OnTerminal(void (*print)()) {
 }
 
 TEST(WriteDocumentText, ReplacesControlCharactersOnATerminal) {
-  EXPECT_EQ(OnTerminal([] { WriteDocumentText(kUnruly); }), "?[31mred?\ttab?\nlín?e??x?y");
+  EXPECT_EQ(OnTerminal([] { WriteDocumentText(kUnruly); }), "?[31mred?\ttab?x\nlín?e??x?y");
+}
+
+TEST(WriteDocumentText, LineBreaksOfWindowsStayLineBreaksOnATerminal) {
+  EXPECT_EQ(OnTerminal([] { WriteDocumentText("one\r\ntwo\r\n"); }), "one\ntwo\n");
 }
 
 TEST(WriteDocumentText, LeavesOrdinaryTextAloneOnATerminal) {
