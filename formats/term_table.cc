@@ -25,7 +25,7 @@ constexpr std::size_t kVersionAt = 8;
 constexpr std::size_t kHeaderSizeAt = 12;
 constexpr std::size_t kChecksumBytes = 8;  // the last bytes of the header, in every version
 constexpr std::size_t kAlignment = 64;
-constexpr std::uint64_t kRowBytes = 8 + 4 + 4;
+constexpr std::uint64_t kRowBytes = 8 + 4 + 4 + 4;
 // Uniform hashes need about log2(log2(rows)) steps; anything else is left to the binary search.
 constexpr int kMaxInterpolations = 12;
 
@@ -107,18 +107,45 @@ CorpusTotals ReadTotals(ByteReader& in) {
   return totals;
 }
 
+// The lists of rare documents, one after another, and where each row's ends.
+struct RareLists {
+  std::string bytes;
+  std::vector<std::uint32_t> ends;
+};
+
+RareLists EncodeRare(std::span<const TermRow> rows, std::span<const RareTerm> rare) {
+  ByteWriter out;
+  RareLists lists;
+  lists.ends.reserve(rows.size());
+  std::size_t at = 0;
+  for (const TermRow& row : rows) {
+    std::uint32_t previous = 0;
+    for (; at < rare.size() && rare[at].hash == row.hash; ++at) {
+      out.Varint(rare[at].document - previous);
+      previous = rare[at].document;
+    }
+    lists.ends.push_back(static_cast<std::uint32_t>(out.size()));
+  }
+  assert(at == rare.size() && out.size() <= std::numeric_limits<std::uint32_t>::max());
+  lists.bytes = out.Take();
+  return lists;
+}
+
 }  // namespace
 
-std::string EncodeTermTable(const CorpusTotals& totals, std::span<const TermRow> rows) {
+std::string EncodeTermTable(const CorpusTotals& totals, std::span<const TermRow> rows,
+                            std::span<const RareTerm> rare) {
   assert(std::adjacent_find(rows.begin(), rows.end(), [](const TermRow& a, const TermRow& b) {
            return a.hash >= b.hash;
          }) == rows.end());
+  const RareLists lists = EncodeRare(rows, rare);
   ByteWriter out;
   out.Bytes(kMagic);
   out.Fixed32(kVersion);
   out.Fixed32(kHeaderBytes);
   out.Fixed64(rows.size());
   WriteTotals(out, totals);
+  out.Fixed64(lists.bytes.size());
   PadTo(out, kHeaderBytes - kChecksumBytes);
   out.Fixed64(Xxh3(out.view()));
   for (const TermRow& row : rows) out.Fixed64(row.hash);
@@ -126,6 +153,10 @@ std::string EncodeTermTable(const CorpusTotals& totals, std::span<const TermRow>
   for (const TermRow& row : rows) out.Fixed32(row.chunk_frequency);
   PadTo(out, Aligned(out.size()));
   for (const TermRow& row : rows) out.Fixed32(row.document_frequency);
+  PadTo(out, Aligned(out.size()));
+  for (const std::uint32_t end : lists.ends) out.Fixed32(end);
+  PadTo(out, Aligned(out.size()));
+  out.Bytes(lists.bytes);
   PadTo(out, Aligned(out.size()));
   return out.Take();
 }
@@ -137,23 +168,49 @@ absl::StatusOr<TermTableView> TermTableView::Open(std::string_view bytes, std::s
   TermTableView table;
   table.num_rows_ = in.Fixed64();
   table.totals_ = ReadTotals(in);
+  const std::uint64_t rare_size = in.Fixed64();
   RAG_RETURN_IF_ERROR(in.status());
 
   const std::uint64_t rows = table.num_rows_;
   const std::uint64_t payload = bytes.size() - kHeaderBytes;
-  const bool fits = rows <= payload / kRowBytes;
+  const bool fits = rows <= payload / kRowBytes && rare_size <= payload;
   const std::uint64_t hashes_size = fits ? Aligned(rows * 8) : 0;
-  const std::uint64_t frequencies_size = fits ? Aligned(rows * 4) : 0;
-  if (!fits || payload != hashes_size + 2 * frequencies_size) {
-    return Damaged(name, "row count at 16: header says " + std::to_string(rows) +
-                             ", the payload of " + std::to_string(payload) +
-                             " bytes does not hold just that many");
+  const std::uint64_t column_size = fits ? Aligned(rows * 4) : 0;
+  if (!fits || payload != hashes_size + 3 * column_size + Aligned(rare_size)) {
+    return Damaged(name, "row count at 16: header says " + std::to_string(rows) + " and " +
+                             std::to_string(rare_size) +
+                             " bytes of rare documents, the payload of " + std::to_string(payload) +
+                             " bytes does not hold just that");
   }
+  const std::uint64_t columns_at = kHeaderBytes + hashes_size;
   table.hashes_ = bytes.substr(kHeaderBytes, rows * 8);
-  table.chunk_frequencies_ = bytes.substr(kHeaderBytes + hashes_size, rows * 4);
-  table.document_frequencies_ =
-      bytes.substr(kHeaderBytes + hashes_size + frequencies_size, rows * 4);
+  table.chunk_frequencies_ = bytes.substr(columns_at, rows * 4);
+  table.document_frequencies_ = bytes.substr(columns_at + column_size, rows * 4);
+  table.rare_ends_ = bytes.substr(columns_at + 2 * column_size, rows * 4);
+  table.rare_ = bytes.substr(columns_at + 3 * column_size, rare_size);
   return table;
+}
+
+absl::StatusOr<std::vector<std::uint32_t>> TermTableView::RareDocuments(std::uint64_t hash) const {
+  std::vector<std::uint32_t> documents;
+  const std::optional<std::uint64_t> row = FindRow(hash);
+  if (!row.has_value()) return documents;
+  const std::uint32_t start = *row == 0 ? 0 : Load<std::uint32_t>(rare_ends_, *row - 1);
+  const auto end = Load<std::uint32_t>(rare_ends_, *row);
+  if (start > end || end > rare_.size()) {
+    return absl::DataLossError("term table: rare documents: list from " + std::to_string(start) +
+                               " to " + std::to_string(end) + " of " +
+                               std::to_string(rare_.size()) + " bytes");
+  }
+  ByteReader in(rare_.substr(start, end - start), "term table: rare documents");
+  std::uint64_t document = 0;
+  while (in.ok() && in.remaining() > 0) {
+    document += in.VarintAtMost(std::numeric_limits<std::uint32_t>::max());
+    if (document >= totals_.num_documents) in.Fail("no document " + std::to_string(document));
+    documents.push_back(static_cast<std::uint32_t>(document));
+  }
+  RAG_RETURN_IF_ERROR(in.status());
+  return documents;
 }
 
 TermRow TermTableView::row(std::uint64_t i) const {
@@ -164,6 +221,12 @@ TermRow TermTableView::row(std::uint64_t i) const {
 }
 
 std::optional<TermRow> TermTableView::Find(std::uint64_t hash) const {
+  const std::optional<std::uint64_t> found = FindRow(hash);
+  if (!found.has_value()) return std::nullopt;
+  return row(*found);
+}
+
+std::optional<std::uint64_t> TermTableView::FindRow(std::uint64_t hash) const {
   // The row, if any, is in [first, last), between rows whose hashes are below and above. Both
   // bounds come from comparisons, so a damaged table can mislead the search but not lead it out.
   std::uint64_t first = 0;
@@ -178,7 +241,7 @@ std::optional<TermRow> TermTableView::Find(std::uint64_t hash) const {
       middle = first + std::min(ahead, last - first - 1);
     }
     const auto found = Load<std::uint64_t>(hashes_, middle);
-    if (found == hash) return row(middle);
+    if (found == hash) return middle;
     if (found < hash) {
       first = middle + 1;
       below = found;

@@ -4,11 +4,13 @@
 #ifndef FORMATS_TERM_TABLE_H_
 #define FORMATS_TERM_TABLE_H_
 
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/statusor.h"
 
@@ -39,8 +41,20 @@ struct TermRow {
   std::uint32_t document_frequency = 0;
 };
 
-// The bytes of a term table. REQUIRES: rows strictly ascending by hash.
-std::string EncodeTermTable(const CorpusTotals& totals, std::span<const TermRow> rows);
+// A term is rare when the bodies of at most so many documents hold it: the table then names them
+// all, so that a name or an error code leads to its documents whatever the vectors make of it.
+inline constexpr std::uint32_t kRareDocuments = 64;
+
+struct RareTerm {
+  std::uint64_t hash = 0;
+  std::uint32_t document = 0;  // ordinal
+  friend auto operator<=>(const RareTerm&, const RareTerm&) = default;
+};
+
+// The bytes of a term table. REQUIRES: rows strictly ascending by hash; `rare` strictly ascending,
+// its hashes among those of the rows.
+std::string EncodeTermTable(const CorpusTotals& totals, std::span<const TermRow> rows,
+                            std::span<const RareTerm> rare = {});
 
 // Reads a table in place. Lifetime: borrows `bytes`, which must be 8-byte aligned (a mapping is).
 // Threads: const methods may run concurrently.
@@ -57,13 +71,20 @@ class TermTableView {
   // O(log size), a handful of page touches (the hashes are uniform, so it interpolates first).
   // Absent when the term occurs nowhere; a term of headings or titles alone has frequencies 0.
   [[nodiscard]] std::optional<TermRow> Find(std::uint64_t hash) const;
+  // The documents that hold a rare term, ascending; none for other terms. DATA_LOSS when the list
+  // is damaged or names a document that the corpus does not have.
+  [[nodiscard]] absl::StatusOr<std::vector<std::uint32_t>> RareDocuments(std::uint64_t hash) const;
 
  private:
+  [[nodiscard]] std::optional<std::uint64_t> FindRow(std::uint64_t hash) const;
+
   CorpusTotals totals_;
   std::uint64_t num_rows_ = 0;
   std::string_view hashes_;
   std::string_view chunk_frequencies_;
   std::string_view document_frequencies_;
+  std::string_view rare_ends_;
+  std::string_view rare_;
 };
 
 }  // namespace rag::formats

@@ -8,10 +8,12 @@
 namespace rag::indexer {
 
 void CorpusStats::Add(const AnalyzedDocument& document) {
+  const auto ordinal = static_cast<std::uint32_t>(totals_.num_documents);
   for (const TermFrequency& term : document.frequencies) {
     Frequency& frequency = frequencies_[term.hash];
     frequency.chunks += term.chunks;
-    if (term.chunks > 0) ++frequency.documents;
+    if (term.chunks == 0) continue;
+    if (++frequency.documents <= formats::kRareDocuments) rare_.push_back({term.hash, ordinal});
   }
   const formats::CorpusTotals& more = document.totals;
   totals_.num_documents += more.num_documents;
@@ -47,7 +49,12 @@ std::string CorpusStats::EncodeTermTable() const {
     rows.push_back({hash, frequency.chunks, frequency.documents});
   }
   std::sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.hash < b.hash; });
-  return formats::EncodeTermTable(totals_, rows);
+  std::vector<formats::RareTerm> rare;
+  for (const formats::RareTerm& term : rare_) {
+    if (frequencies_.at(term.hash).documents <= formats::kRareDocuments) rare.push_back(term);
+  }
+  std::sort(rare.begin(), rare.end());
+  return formats::EncodeTermTable(totals_, rows, rare);
 }
 
 }  // namespace rag::indexer

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "formats/term_table.h"
@@ -11,7 +12,8 @@
 
 namespace rag::indexer {
 
-// Memory: about 20 bytes a distinct term. Threads: Add on one thread; const methods may run
+// Memory: about 20 bytes a distinct term, and 16 for each of its documents up to
+// formats::kRareDocuments. Threads: Add on one thread; const methods may run
 // concurrently once the last Add has returned.
 class CorpusStats {
  public:
@@ -33,6 +35,8 @@ class CorpusStats {
     std::uint32_t documents = 0;
   };
   formats::CorpusTotals totals_;
+  // (term, document) of the first kRareDocuments documents of every term; unsorted.
+  std::vector<formats::RareTerm> rare_;
   absl::flat_hash_map<std::uint64_t, Frequency> frequencies_;
 };
 

@@ -1,6 +1,7 @@
 #include "querier/bm25_scorer.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 
@@ -14,31 +15,30 @@ using formats::Posting;
 using models::kBm25B;
 using models::kBm25K1;
 
-constexpr std::size_t kRadius = formats::kNearRadius;
+constexpr int kRadius = formats::kNearRadius;
 
 double Mean(double sum, std::uint64_t n) { return n == 0 ? 1.0 : sum / static_cast<double>(n); }
 
-// Replaces each value by the sum of the values around it, each weighted with kNearDecay to the
-// power of its distance, up to kNearRadius. A sweep from either side keeps a running sum, so it
-// costs O(n). What rounding leaves of a sum that is 0 is cut off: the smallest true one is
-// kNearDecay ^ kNearRadius.
+// Adds each posting to the chunks around it, weighted by distance.
 void Spread(std::vector<double>& values) {
-  static const double kLeaving = std::pow(formats::kNearDecay, kRadius + 1);
-  constexpr double kRoundingError = 1e-9;
-  const std::size_t n = values.size();
-  std::vector<double> out(n);
-  double sum = 0;
-  for (std::size_t i = 0; i < n; ++i) {
-    sum = values[i] + formats::kNearDecay * sum;
-    if (i > kRadius) sum -= kLeaving * values[i - kRadius - 1];
-    out[i] = sum;
-  }
-  sum = 0;
-  for (std::size_t i = n; i-- > 0;) {
-    sum = formats::kNearDecay * sum + values[i];
-    if (i + kRadius + 1 < n) sum -= kLeaving * values[i + kRadius + 1];
-    out[i] += sum - values[i];
-    if (out[i] < kRoundingError) out[i] = 0;
+  // Two sweeps of a bounded geometric sum would drift in rounding; n * 17 additions are cheap
+  // enough.
+  static const std::array<double, kRadius + 1> kWeights = [] {
+    std::array<double, kRadius + 1> weights{};
+    for (int d = 0; d <= kRadius; ++d)
+      weights[static_cast<std::size_t>(d)] = std::pow(formats::kNearDecay, d);
+    return weights;
+  }();
+  const auto n = static_cast<std::int64_t>(values.size());
+  std::vector<double> out(values.size(), 0.0);
+  for (std::int64_t i = 0; i < n; ++i) {
+    const double value = values[static_cast<std::size_t>(i)];
+    if (value == 0) continue;
+    const std::int64_t last = std::min<std::int64_t>(n - 1, i + kRadius);
+    for (std::int64_t j = std::max<std::int64_t>(0, i - kRadius); j <= last; ++j) {
+      out[static_cast<std::size_t>(j)] +=
+          value * kWeights[static_cast<std::size_t>(j < i ? i - j : j - i)];
+    }
   }
   values.swap(out);
 }

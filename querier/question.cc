@@ -55,8 +55,10 @@ absl::StatusOr<Question> AnalyzeQuestion(std::string_view text, const formats::B
   question.text = text;
   const std::vector<KnownTerm> known = KnownTerms(text, table);
   for (const KnownTerm& term : known) {
-    question.terms.push_back(
-        {.term = term.term.hash & formats::kTermMask, .count = term.term.count, .idf = term.idf});
+    question.terms.push_back({.hash = term.term.hash,
+                              .term = term.term.hash & formats::kTermMask,
+                              .count = term.term.count,
+                              .idf = term.idf});
   }
   std::sort(question.terms.begin(), question.terms.end(),
             [](const auto& a, const auto& b) { return a.term < b.term; });

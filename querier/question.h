@@ -14,6 +14,7 @@
 namespace rag::querier {
 
 struct QuestionTerm {
+  std::uint64_t hash = 0;   // all 64 bits, as in the term table
   std::uint64_t term = 0;   // 40 bits, as in forward segments
   std::uint32_t count = 0;  // in the question
   double idf = 0;           // over chunks

@@ -19,6 +19,11 @@ using storage::VectorHit;
 
 // Lists of docs.faiss that are scanned when it has more than one.
 constexpr std::size_t kProbes = 32;
+// Documents of up to so many chunks (eight forward segments, 2 MB of text) are scored whole.
+constexpr std::size_t kWholeDocumentChunks = 8 * std::size_t{formats::kSegmentChunks};
+// Documents that the vectors propose before rare terms are counted: far more than go on, so that
+// asking for fewer documents gives the best of those that asking for more gives.
+constexpr std::size_t kDocumentProposals = 256;
 // The article compares the question with everything; beyond this many the vectors choose.
 constexpr std::size_t kArticleProposals = 4096;
 
@@ -42,7 +47,8 @@ void KeepPositive(std::vector<Hit>& hits) {
 }  // namespace
 
 absl::StatusOr<std::vector<ScoredDocument>> Router::Documents(const RouteLimits& limits) const {
-  const std::size_t proposals = article() ? kArticleProposals : limits.top_documents;
+  const std::size_t proposals =
+      article() ? kArticleProposals : std::max(kDocumentProposals, limits.top_documents);
   RAG_ASSIGN_OR_RETURN(
       const std::vector<VectorHit> hits,
       reader_.document_vectors().SearchDistinct(question_.document_vector, proposals, kProbes));
@@ -51,11 +57,33 @@ absl::StatusOr<std::vector<ScoredDocument>> Router::Documents(const RouteLimits&
   for (const VectorHit& hit : hits) documents.push_back({hit.id, hit.score});
   if (article()) {
     RAG_ASSIGN_OR_RETURN(documents, ArticleDocuments(std::move(documents)));
+  } else {
+    RAG_RETURN_IF_ERROR(AddRareDocuments(documents));
   }
   KeepPositive(documents);
   Sort(documents);
   if (documents.size() > limits.top_documents) documents.resize(limits.top_documents);
   return documents;
+}
+
+// Vectors of hundreds of components give every document some score for every word. So the idf of
+// the rare terms that a document does hold is added to its inner product, of which, for documents
+// that the vectors did not propose, the same idf is a lower bound.
+absl::Status Router::AddRareDocuments(std::vector<ScoredDocument>& documents) const {
+  std::map<std::uint32_t, double> rare;
+  for (const QuestionTerm& term : question_.terms) {
+    RAG_ASSIGN_OR_RETURN(const std::vector<std::uint32_t> holders,
+                         reader_.terms().RareDocuments(term.hash));
+    for (const std::uint32_t document : holders) rare[document] += term.count * term.idf;
+  }
+  for (ScoredDocument& hit : documents) {
+    const auto it = rare.find(hit.document);
+    if (it == rare.end()) continue;
+    hit.score += it->second;
+    rare.erase(it);
+  }
+  for (const auto& [document, score] : rare) documents.push_back({document, 2 * score});
+  return absl::OkStatus();
 }
 
 absl::StatusOr<std::vector<ScoredDocument>> Router::ArticleDocuments(
@@ -75,7 +103,8 @@ absl::StatusOr<std::vector<std::uint32_t>> Router::Propose(std::uint32_t documen
                                                            std::size_t limit) const {
   RAG_ASSIGN_OR_RETURN(const std::uint64_t num_chunks, reader_.NumChunks(document));
   std::vector<std::uint32_t> chunks;
-  if (num_chunks <= limit) {  // nothing to choose: the vectors need not be looked at
+  // Nothing to choose, or so little that exact scores of everything cost less than a wrong choice.
+  if (num_chunks <= std::max<std::size_t>(limit, kWholeDocumentChunks)) {
     chunks.resize(num_chunks);
     std::iota(chunks.begin(), chunks.end(), 0U);
     return chunks;
@@ -84,6 +113,7 @@ absl::StatusOr<std::vector<std::uint32_t>> Router::Propose(std::uint32_t documen
                        reader_.SearchDocument(document, question_.chunk_vector, limit));
   chunks.reserve(hits.size());
   for (const VectorHit& hit : hits) chunks.push_back(hit.id);
+  std::sort(chunks.begin(), chunks.end());  // so that the chunks of a segment follow each other
   return chunks;
 }
 
@@ -105,7 +135,7 @@ absl::StatusOr<std::vector<ScoredChunk>> Router::Chunks(
       chunks.insert(chunks.end(), scored.begin(), scored.end());
     }
   } else {
-    RAG_ASSIGN_OR_RETURN(chunks, Bm25Chunks(documents, proposed));
+    RAG_ASSIGN_OR_RETURN(chunks, Bm25Chunks(documents, proposed, limits.chunks_per_document));
   }
   KeepPositive(chunks);
   Sort(chunks);
@@ -131,7 +161,8 @@ absl::StatusOr<std::vector<ScoredChunk>> Router::ArticleChunks(
 
 absl::StatusOr<std::vector<ScoredChunk>> Router::Bm25Chunks(
     const std::vector<ScoredDocument>& documents,
-    const std::vector<std::vector<std::uint32_t>>& proposed) const {
+    const std::vector<std::vector<std::uint32_t>>& proposed,
+    std::size_t chunks_per_document) const {
   std::vector<IndexReader::ChunkRef> refs;
   for (std::size_t i = 0; i < documents.size(); ++i) {
     for (const std::uint32_t chunk : proposed[i]) {
@@ -139,16 +170,29 @@ absl::StatusOr<std::vector<ScoredChunk>> Router::Bm25Chunks(
     }
   }
   RAG_RETURN_IF_ERROR(cache_.Load(refs));
+  // A segment's scores come all at once, so all of its chunks stand for election.
   const Bm25Scorer scorer(question_, reader_.terms().totals());
-  std::map<const formats::ForwardSegmentView*, std::vector<double>> scored;
   std::vector<ScoredChunk> chunks;
-  chunks.reserve(refs.size());
-  for (const IndexReader::ChunkRef& ref : refs) {
+  std::vector<ScoredChunk> of_document;
+  const formats::ForwardSegmentView* last = nullptr;
+  for (std::size_t i = 0; i < refs.size(); ++i) {
     RAG_ASSIGN_OR_RETURN(const formats::ForwardSegmentView* segment,
-                         cache_.SegmentOf(ref.document, ref.chunk));
-    const auto [it, fresh] = scored.try_emplace(segment);
-    if (fresh) it->second = scorer.ScoreSegment(*segment);
-    chunks.push_back({ref.document, ref.chunk, it->second[ref.chunk - segment->first_chunk()]});
+                         cache_.SegmentOf(refs[i].document, refs[i].chunk));
+    if (segment != last) {
+      const std::vector<double> scores = scorer.ScoreSegment(*segment);
+      for (std::uint32_t c = 0; c < scores.size(); ++c) {
+        if (scores[c] > 0) {
+          of_document.push_back({refs[i].document, segment->first_chunk() + c, scores[c]});
+        }
+      }
+      last = segment;
+    }
+    if (i + 1 == refs.size() || refs[i + 1].document != refs[i].document) {
+      Sort(of_document);
+      if (of_document.size() > chunks_per_document) of_document.resize(chunks_per_document);
+      chunks.insert(chunks.end(), of_document.begin(), of_document.end());
+      of_document.clear();
+    }
   }
   return chunks;
 }

@@ -46,7 +46,11 @@ class Router {
 
  private:
   [[nodiscard]] bool article() const { return reader_.manifest().query.scorer == "article"; }
-  // The `limit` chunks of a document that its vectors favour; all of them when it has no more.
+  // Raises the scores of documents that hold rare terms of the question, and adds those not yet
+  // there.
+  absl::Status AddRareDocuments(std::vector<ScoredDocument>& documents) const;
+  // Chunks whose segments are worth reading: all of a document's, or where those are many, the
+  // `limit` that its vectors favour.
   [[nodiscard]] absl::StatusOr<std::vector<std::uint32_t>> Propose(std::uint32_t document,
                                                                    std::size_t limit) const;
   [[nodiscard]] absl::StatusOr<std::vector<ScoredDocument>> ArticleDocuments(
@@ -55,7 +59,8 @@ class Router {
       std::uint32_t document, const std::vector<std::uint32_t>& proposed) const;
   [[nodiscard]] absl::StatusOr<std::vector<ScoredChunk>> Bm25Chunks(
       const std::vector<ScoredDocument>& documents,
-      const std::vector<std::vector<std::uint32_t>>& proposed) const;
+      const std::vector<std::vector<std::uint32_t>>& proposed,
+      std::size_t chunks_per_document) const;
 
   const storage::IndexReader& reader_;
   const Question& question_;

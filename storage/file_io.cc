@@ -244,6 +244,25 @@ absl::Status CheckFile(const std::filesystem::path& root, const formats::FileEnt
   return absl::OkStatus();
 }
 
+absl::StatusOr<HeldFile> HeldFile::Open(const std::filesystem::path& path) {
+  const int fd = RetryInterrupted([&] { return open(path.c_str(), O_RDONLY | O_CLOEXEC); });
+  if (fd < 0) return SystemError(path, "open", errno);
+  return HeldFile(fd);
+}
+
+HeldFile::HeldFile(HeldFile&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+
+HeldFile& HeldFile::operator=(HeldFile&& other) noexcept {
+  std::swap(fd_, other.fd_);
+  return *this;
+}
+
+HeldFile::~HeldFile() {
+  if (fd_ >= 0) close(fd_);
+}
+
+std::filesystem::path HeldFile::path() const { return absl::StrCat("/proc/self/fd/", fd_); }
+
 absl::StatusOr<MappedFile> MappedFile::Open(const std::filesystem::path& path) {
   RAG_ASSIGN_OR_RETURN(const Descriptor file, OpenDescriptor(path, O_RDONLY));
   RAG_ASSIGN_OR_RETURN(const std::uint64_t size, RegularFileSize(file, path));

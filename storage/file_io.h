@@ -42,6 +42,22 @@ absl::StatusOr<formats::FileEntry> DescribeFile(const std::filesystem::path& roo
 // checksum. Reads the header only. Message: file, expected, found, remedy.
 absl::Status CheckFile(const std::filesystem::path& root, const formats::FileEntry& entry);
 
+// A file held open for later, so that it can be read after its name is gone. Movable; closed on
+// destruction. Threads: immutable after Open.
+class HeldFile {
+ public:
+  static absl::StatusOr<HeldFile> Open(const std::filesystem::path& path);
+  HeldFile(HeldFile&& other) noexcept;
+  HeldFile& operator=(HeldFile&& other) noexcept;
+  ~HeldFile();
+  // A name by which this process can open it anew (Linux: /proc/self/fd/N); valid while it is held.
+  [[nodiscard]] std::filesystem::path path() const;
+
+ private:
+  explicit HeldFile(int fd) : fd_(fd) {}
+  int fd_ = -1;
+};
+
 // A read-only mapping of a whole file. Movable; unmapped on destruction. An empty file maps to "".
 // Threads: immutable after Open.
 class MappedFile {

@@ -101,6 +101,12 @@ absl::StatusOr<std::unique_ptr<IndexReader>> IndexReader::OpenGeneration(const f
                                             " documents need ", shards,
                                             " chunk shards, which are not among the files"));
   }
+  for (std::uint32_t shard = 0; shard < shards; ++shard) {
+    const std::string name = ChunkShardFile(shard);
+    RAG_RETURN_IF_ERROR(RequireFile(manifest, name));
+    RAG_ASSIGN_OR_RETURN(HeldFile file, HeldFile::Open(reader->folder_ / name));
+    reader->shard_files_.push_back(std::move(file));
+  }
   reader->shards_.resize(shards);
   return reader;
 }
@@ -111,9 +117,9 @@ absl::StatusOr<const VectorFile*> IndexReader::ChunkShard(std::uint32_t shard) c
     return absl::OutOfRangeError(absl::StrCat("shard ", shard, " of ", shards_.size()));
   }
   if (shards_[shard] == nullptr) {
-    const std::string name = ChunkShardFile(shard);
-    RAG_RETURN_IF_ERROR(RequireFile(manifest_, name));
-    RAG_ASSIGN_OR_RETURN(shards_[shard], VectorFile::Open(folder_ / name));
+    RAG_ASSIGN_OR_RETURN(
+        shards_[shard],
+        VectorFile::Open(shard_files_[shard].path(), (folder_ / ChunkShardFile(shard)).string()));
   }
   return shards_[shard].get();
 }

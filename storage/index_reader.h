@@ -78,6 +78,7 @@ class IndexReader {
   formats::TermTableView terms_;
   std::unique_ptr<RecordReader> records_;
   std::unique_ptr<VectorFile> document_vectors_;
+  std::vector<HeldFile> shard_files_;  // a generation may be removed while it is read
   mutable std::mutex shards_mutex_;
   mutable std::vector<std::unique_ptr<VectorFile>> shards_;
 };

@@ -256,15 +256,17 @@ absl::StatusOr<std::unique_ptr<faiss::IndexIVFScalarQuantizer>> MapIndex(
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<VectorFile>> VectorFile::Open(const std::filesystem::path& path) {
+absl::StatusOr<std::unique_ptr<VectorFile>> VectorFile::Open(const std::filesystem::path& path,
+                                                             std::string_view name) {
+  const std::string shown = name.empty() ? path.string() : std::string(name);
   FaissLayout layout;
   {
     RAG_ASSIGN_OR_RETURN(const MappedFile file, MappedFile::Open(path));
-    RAG_ASSIGN_OR_RETURN(layout, ParseFaissLayout(file.bytes(), path.string()));
+    RAG_ASSIGN_OR_RETURN(layout, ParseFaissLayout(file.bytes(), shown));
   }
-  return CatchExceptions(path.string(), [&]() -> absl::StatusOr<std::unique_ptr<VectorFile>> {
+  return CatchExceptions(shown, [&]() -> absl::StatusOr<std::unique_ptr<VectorFile>> {
     RAG_ASSIGN_OR_RETURN(auto index, MapIndex(path));
-    return std::make_unique<MappedVectorFile>(path.string(), layout, std::move(index));
+    return std::make_unique<MappedVectorFile>(shown, layout, std::move(index));
   });
 }
 

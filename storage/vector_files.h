@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <memory>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -85,7 +86,9 @@ class DocumentVectorsWriter {
 // Threads: const methods may run concurrently.
 class VectorFile {
  public:
-  static absl::StatusOr<std::unique_ptr<VectorFile>> Open(const std::filesystem::path& path);
+  // `name` stands for the path in messages; the path itself when empty.
+  static absl::StatusOr<std::unique_ptr<VectorFile>> Open(const std::filesystem::path& path,
+                                                          std::string_view name = "");
   virtual ~VectorFile() = default;
   [[nodiscard]] virtual std::uint32_t dim() const = 0;
   [[nodiscard]] virtual std::uint64_t num_lists() const = 0;

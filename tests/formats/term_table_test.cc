@@ -111,7 +111,7 @@ TEST(TermTable, ArraysStartAtMultiplesOfSixtyFour) {
     const std::string bytes = EncodeTermTable({}, rows);
     const std::size_t hashes = (n * 8 + 63) / 64 * 64;
     const std::size_t frequencies = (n * 4 + 63) / 64 * 64;
-    ASSERT_EQ(bytes.size(), kHeaderBytes + hashes + 2 * frequencies);
+    ASSERT_EQ(bytes.size(), kHeaderBytes + hashes + 3 * frequencies);
     for (std::size_t i = 0; i < n; ++i) {
       std::uint64_t hash = 0;
       std::uint32_t frequency = 0;
@@ -164,6 +164,56 @@ std::string Patched(std::string bytes, std::size_t offset, T value) {
   const std::uint64_t checksum = Xxh3(std::string_view(bytes).substr(0, kHeaderBytes - 8));
   std::memcpy(&bytes[kHeaderBytes - 8], &checksum, 8);
   return bytes;
+}
+
+// Rows of 20 terms of which every second is held by one or two of the sample's 3 documents.
+std::vector<RareTerm> SampleRare(const std::vector<TermRow>& rows) {
+  std::vector<RareTerm> rare;
+  for (std::size_t i = 0; i < rows.size(); i += 2) {
+    for (auto document = static_cast<std::uint32_t>(i % 3); document < 3; document += 2) {
+      rare.push_back({rows[i].hash, document});
+    }
+  }
+  return rare;
+}
+
+TEST(TermTable, RareTermsNameTheirDocuments) {
+  const std::vector<TermRow> rows = RandomRows(20);
+  const std::vector<RareTerm> rare = SampleRare(rows);
+  const std::string bytes = EncodeTermTable(SampleTotals(), rows, rare);
+  const auto table = TermTableView::Open(bytes, "terms.bin");
+  ASSERT_TRUE(table.ok()) << table.status();
+  for (const TermRow& row : rows) {
+    std::vector<std::uint32_t> expected;
+    for (const RareTerm& term : rare) {
+      if (term.hash == row.hash) expected.push_back(term.document);
+    }
+    EXPECT_EQ(table->RareDocuments(row.hash).value(), expected);
+  }
+  EXPECT_TRUE(table->RareDocuments(rows[0].hash + 1).value().empty());
+}
+
+TEST(TermTable, FlippedRareDocumentsGiveDocumentsOfTheCorpusOrDamage) {
+  const std::vector<TermRow> rows = RandomRows(20);
+  const std::string good = EncodeTermTable(SampleTotals(), rows, SampleRare(rows));
+  const std::size_t ends_at =
+      kHeaderBytes + 192 + 2 * 128;  // after the hashes and both frequencies
+  for (std::size_t at = ends_at; at < good.size(); ++at) {
+    for (int bit = 0; bit < 8; ++bit) {
+      std::string bytes = good;
+      bytes[at] = static_cast<char>(bytes[at] ^ (1 << bit));
+      const auto table = TermTableView::Open(bytes, "terms.bin");
+      ASSERT_TRUE(table.ok()) << table.status();
+      for (const TermRow& row : rows) {
+        const auto documents = table->RareDocuments(row.hash);
+        if (!documents.ok()) {
+          EXPECT_EQ(documents.status().code(), absl::StatusCode::kDataLoss);
+          continue;
+        }
+        for (const std::uint32_t document : *documents) EXPECT_LT(document, 3U);
+      }
+    }
+  }
 }
 
 TEST(TermTable, AnotherVersionIsNamedAndRefused) {

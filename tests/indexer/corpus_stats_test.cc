@@ -120,6 +120,21 @@ TEST(CorpusStats, TheTermTableHoldsEveryTermWithItsFrequencies) {
   }
 }
 
+TEST(CorpusStats, TheTermTableNamesTheDocumentsOfRareTermsAlone) {
+  CorpusStats stats;
+  for (std::uint32_t i = 0; i <= formats::kRareDocuments; ++i) {
+    stats.Add(Analyze(i < 2    ? "= Many\nriver wick\n"
+                      : i == 2 ? "= Many\nriver lamp\n"
+                               : "= Many\nriver\n"));
+  }
+  const std::string bytes = stats.EncodeTermTable();
+  const auto table = formats::TermTableView::Open(bytes, "terms.bin");
+  ASSERT_TRUE(table.ok()) << table.status();
+  EXPECT_EQ(table->RareDocuments(HashOf("wick")).value(), (std::vector<std::uint32_t>{0, 1}));
+  EXPECT_EQ(table->RareDocuments(HashOf("lamp")).value(), (std::vector<std::uint32_t>{2}));
+  EXPECT_TRUE(table->RareDocuments(HashOf("river")).value().empty());
+}
+
 TEST(CorpusStats, TheTermTableIsTheSameBytesEveryTime) {
   std::vector<std::string> texts;
   for (std::uint64_t i = 0; i < 20; ++i) texts.push_back(testing::RandomDocument(i, 10, 3, 400));

@@ -215,6 +215,34 @@ TEST(Bm25Scorer, AMatchReachesEightChunksFarAndNoFurther) {
   for (std::size_t i = 11; i < 19; ++i) EXPECT_LT(scores[i], scores[i - 1]);
 }
 
+// Else rounding would decide the order of chunks that are alike, not their place.
+TEST(Bm25Scorer, ChunksOfEqualSurroundingsScoreTheSameBits) {
+  ForwardSegment segment;
+  segment.sections.push_back({});
+  constexpr std::uint32_t kPeriod = 20;  // what follows repeats
+  for (std::uint32_t i = 0; i < 200; ++i) {
+    ChunkTerms chunk;
+    chunk.length = 5 + i * 7 % kPeriod;
+    if (i % kPeriod < 6) chunk.terms = {{42, 1 + i % kPeriod}, {43, 3}};
+    segment.chunks.push_back(chunk);
+  }
+  Question question;
+  question.terms = {{.term = 42, .count = 1, .idf = 1.7}, {.term = 43, .count = 2, .idf = 0.3}};
+  question.wanted = {42, 43};
+  const CorpusTotals totals{.num_chunks = 200,
+                            .num_sections = 1,
+                            .chunk_length = 2200,
+                            .section_length = 2200,
+                            .near_length = 10'000};
+
+  const std::vector<double> scores =
+      Bm25Scorer(question, totals).ScoreSegment(View(segment, question));
+
+  for (std::size_t i = 8; i + 8 + kPeriod < scores.size(); ++i) {
+    EXPECT_EQ(scores[i], scores[i + kPeriod]) << i;
+  }
+}
+
 TEST(Bm25Scorer, AQuestionWithoutKnownTermsScoresZero) {
   std::mt19937_64 random(3);
   const Question question;

@@ -1,6 +1,7 @@
 // What a reader expects of a search by a name or an error code: the only place that has the word is
 // found, however large the corpus or the document around it.
 #include <cstdint>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,18 @@ using testing::TestIndex;
 // None of these occurs in a RandomDocument of at most 3000 words.
 std::string UniqueWord(std::uint64_t i) { return testing::MadeUpWord(4095 - i); }
 std::string SentenceWith(std::uint64_t i) { return "The code is " + UniqueWord(i) + " here.\n\n"; }
+
+// Paragraphs of two sentences of 14 words, each about a chunk of the default profile.
+std::string LongParagraphs(std::uint64_t seed, int n) {
+  std::mt19937_64 random(seed);
+  std::string text;
+  for (int i = 0; i < 2 * n; ++i) {
+    for (int j = 0; j < 14; ++j) text += testing::RandomWord(random, 3000) + " ";
+    text.back() = '.';
+    text += i % 2 == 0 ? " " : "\n\n";
+  }
+  return text;
+}
 
 TEST(QueryRecall, AWordThatOneDocumentHoldsFindsThatDocument) {
   constexpr std::uint64_t kDocuments = 150;
@@ -42,11 +55,11 @@ TEST(QueryRecall, AWordThatOneChunkOfALargeDocumentHoldsFindsThatChunk) {
   constexpr std::uint64_t kWords = 50;
   std::string text;
   for (std::uint64_t i = 0; i < kWords; ++i) {
-    text += testing::RandomDocument(i, 40, 5, 1000) + SentenceWith(i);
+    text += LongParagraphs(i, 40) + "The " + UniqueWord(i) + " " + LongParagraphs(1000 + i, 1);
   }
-  const TestIndex index(testing::Corpus{{"large.md", text}});
+  const TestIndex index(testing::Corpus{{"large.md", text}}, testing::DefaultProfile());
   QueryOptions options;
-  options.budget_tokens = 250;
+  options.chunks_per_document = 16;
   std::vector<std::string> missed;
   for (std::uint64_t i = 0; i < kWords; ++i) {
     const QueryResult result = Ask(index, UniqueWord(i), options);

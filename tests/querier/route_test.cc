@@ -128,7 +128,7 @@ TEST(Route, ChunksOfSeveralSegmentsAreScoredInTheirOwn) {
   }));
 }
 
-TEST(Route, DocumentsAreRankedByTheirBestVector) {
+TEST(Route, DocumentsAreRankedByTheirBestVectorAndTheRareTermsTheyHold) {
   const TestIndex index(RandomCorpus(25));
   Asked asked(index, SomeQuestion());
   const storage::VectorFile& vectors = index.reader().document_vectors();
@@ -142,6 +142,11 @@ TEST(Route, DocumentsAreRankedByTheirBestVector) {
     }
     const auto [it, fresh] = best.emplace(ids[row], score);
     if (!fresh) it->second = std::max(it->second, score);
+  }
+  for (const QuestionTerm& term : asked.question.terms) {
+    for (const std::uint32_t document : index.reader().terms().RareDocuments(term.hash).value()) {
+      best[document] += term.count * term.idf;
+    }
   }
 
   const auto documents = asked.router.Documents(kEverything).value();
