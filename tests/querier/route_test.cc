@@ -144,9 +144,9 @@ TEST(Route, DocumentsAreRankedByTheirBestVectorAndTheRareTermsTheyHold) {
     if (!fresh) it->second = std::max(it->second, score);
   }
   for (const QuestionTerm& term : asked.question.terms) {
-    for (const std::uint32_t document : index.reader().terms().RareDocuments(term.hash).value()) {
-      best[document] += term.count * term.idf;
-    }
+    const std::vector<std::uint32_t> holders =
+        index.reader().terms().RareDocuments(term.hash).value();
+    for (const std::uint32_t document : holders) best[document] += term.count * term.idf;
   }
 
   const auto documents = asked.router.Documents(kEverything).value();
