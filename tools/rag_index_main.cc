@@ -1,13 +1,10 @@
 // rag-index: builds an index from a folder of documents. docs/cli.md.
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <map>
 #include <string>
 #include <string_view>
@@ -22,11 +19,14 @@
 #include "absl/time/time.h"
 #include "indexer/build.h"
 #include "tools/cli.h"
+#include "tools/index_commands.h"
+#include "tools/json_text.h"
+#include "tools/progress_line.h"
 
 namespace rag::tools {
 namespace {
 
-constexpr std::string_view kProgram = "rag-index";
+constexpr std::string_view kProgram = kIndexProgram;
 
 std::atomic<bool> g_interrupted{false};
 
@@ -70,38 +70,6 @@ void AddBuild(CLI::App& app, Arguments& args) {
   build->add_flag("-q,--quiet", args.quiet, "no progress and no summary");
   build->add_flag("-v,--verbose", args.verbose, "name skipped files and log every reduction");
   build->add_flag("--json", args.json, "print the summary as one JSON object on stdout");
-}
-
-// A line on a terminal that is rewritten at most ten times a second.
-class ProgressLine {
- public:
-  explicit ProgressLine(bool enabled) : enabled_(enabled) {}
-  void Show(const indexer::BuildProgress& progress) {
-    if (!enabled_) return;
-    const auto now = std::chrono::steady_clock::now();
-    if (progress.documents != progress.total && now - last_ < std::chrono::milliseconds(100))
-      return;
-    last_ = now;
-    shown_ = true;
-    std::fprintf(stderr, "\r%s %llu/%llu documents\x1b[K", progress.phase,
-                 static_cast<unsigned long long>(progress.documents),
-                 static_cast<unsigned long long>(progress.total));
-    std::fflush(stderr);
-  }
-  void Clear() {
-    if (shown_) std::fputs("\r\x1b[K", stderr);
-    shown_ = false;
-  }
-
- private:
-  bool enabled_;
-  bool shown_ = false;
-  std::chrono::steady_clock::time_point last_;
-};
-
-bool TerminalWantsProgress() {
-  const char* term = std::getenv("TERM");
-  return isatty(STDERR_FILENO) != 0 && (term == nullptr || std::string_view(term) != "dumb");
 }
 
 // Hidden files are left out by rule, which is nothing that --strict should stop at.
@@ -158,7 +126,7 @@ void PrintJson(const indexer::BuildReport& report, double seconds) {
                                {"reason", std::string(indexer::ToString(file.reason))},
                                {"detail", file.detail}});
   }
-  Write(json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+  Write(Dump(json) + "\n");
 }
 
 // A missing corpus is refused input here, not a bad index.
@@ -180,7 +148,9 @@ int RunBuild(const Arguments& args) {
   options.created = absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", absl::Now(), absl::UTCTimeZone());
   options.cancel = &g_interrupted;
   ProgressLine progress(!args.quiet && TerminalWantsProgress());
-  options.progress = [&progress](const indexer::BuildProgress& at) { progress.Show(at); };
+  options.progress = [&progress](const indexer::BuildProgress& at) {
+    progress.Show(at.phase, at.documents, at.total, "documents");
+  };
   if (args.verbose) {
     options.reduction_log = [](std::string_view source, std::string_view line) {
       PrintError(kProgram, absl::StrCat(std::string(source), ": ", std::string(line)));
@@ -212,7 +182,7 @@ int RunBuild(const Arguments& args) {
 
 int Main(int argc, char** argv) {
   OpenClosedStandardStreams();
-  CLI::App app("Builds a retrieval index from a folder of documents.");
+  CLI::App app("Builds a retrieval index from a folder of documents, and looks after it.");
   app.name(std::string(kProgram));
   app.set_version_flag("--version",
                        absl::StrCat(std::string(kProgram), " ", std::string(kVersion)));
@@ -222,8 +192,11 @@ int Main(int argc, char** argv) {
       "another writer, 5 --strict and something was skipped, 130 interrupted.");
   Arguments args;
   AddBuild(app, args);
+  VerifyArguments verify;
+  AddVerify(app, verify);
   int code = kDone;
   if (!ParseOrExit(app, argc, argv, kProgram, &code)) return code;
+  if (app.got_subcommand("verify")) return RunVerify(verify);
   return RunBuild(args);
 }
 
