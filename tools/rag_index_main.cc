@@ -38,7 +38,8 @@ struct Arguments {
   std::string profile = "default";
   std::string source_prefix;
   unsigned threads = std::max(1U, std::thread::hardware_concurrency());
-  std::size_t keep = 2;
+  std::size_t keep = kDefaultKeep;
+  double wait_seconds = 0;
   std::uint32_t chunk_dim = 0;
   std::uint32_t document_dim = 0;
   bool strict = false;
@@ -59,8 +60,9 @@ void AddBuild(CLI::App& app, Arguments& args) {
       ->check(CLI::Range(1U, 256U))
       ->capture_default_str();
   build->add_option("--keep", args.keep, "generations to keep, the new one included")
-      ->check(CLI::Range(std::size_t{1}, std::size_t{1000}))
+      ->check(CLI::Range(std::size_t{1}, kMaxKeep))
       ->capture_default_str();
+  AddWait(*build, args.wait_seconds);
   const CLI::Range dims(8U, 4096U);
   build->add_option("--chunk-dim", args.chunk_dim, "components of a chunk's vector")->check(dims);
   build->add_option("--document-dim", args.document_dim, "components of a document's vector")
@@ -144,6 +146,7 @@ int RunBuild(const Arguments& args) {
   options.source_prefix = args.source_prefix;
   options.threads = args.threads;
   options.keep_generations = args.keep;
+  options.wait_for_lock = ToMilliseconds(args.wait_seconds);
   options.program = absl::StrCat(std::string(kProgram), " ", std::string(kVersion));
   options.created = absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", absl::Now(), absl::UTCTimeZone());
   options.cancel = &g_interrupted;
@@ -194,9 +197,12 @@ int Main(int argc, char** argv) {
   AddBuild(app, args);
   VerifyArguments verify;
   AddVerify(app, verify);
+  GcArguments gc;
+  AddGc(app, gc);
   int code = kDone;
   if (!ParseOrExit(app, argc, argv, kProgram, &code)) return code;
   if (app.got_subcommand("verify")) return RunVerify(verify);
+  if (app.got_subcommand("gc")) return RunGc(gc);
   return RunBuild(args);
 }
 
