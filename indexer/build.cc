@@ -44,8 +44,7 @@ class Build {
 
   absl::StatusOr<BuildReport> Run() {
     RAG_RETURN_IF_ERROR(Prepare());
-    RAG_ASSIGN_OR_RETURN(storage::WriterLock lock, storage::WriterLock::Acquire(options_.index));
-    lock_.emplace(std::move(lock));
+    RAG_RETURN_IF_ERROR(Lock());
     LeaveOutIndex();
     RAG_ASSIGN_OR_RETURN(writer_,
                          storage::IndexWriter::Create(options_.index, params_, models::kRange));
@@ -59,6 +58,18 @@ class Build {
   }
 
  private:
+  absl::Status Lock() {
+    RAG_ASSIGN_OR_RETURN(
+        storage::WriterLock lock,
+        storage::WriterLock::Acquire(options_.index, options_.wait_for_lock, options_.cancel));
+    lock_.emplace(std::move(lock));
+    // The corpus may have changed while another writer was at work.
+    if (options_.wait_for_lock.count() > 0) {
+      RAG_ASSIGN_OR_RETURN(walk_, WalkCorpus(options_.corpus));
+    }
+    return absl::OkStatus();
+  }
+
   absl::Status Prepare() {
     const Profile& profile = options_.profile;
     RAG_ASSIGN_OR_RETURN(splitter_, MakeSplitter(profile));

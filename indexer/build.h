@@ -8,6 +8,7 @@
 #define INDEXER_BUILD_H_
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -34,8 +35,9 @@ struct BuildOptions {
   std::string source_prefix;  // put before every source, e.g. "data/"
   unsigned threads = 1;
   std::size_t keep_generations = 2;
-  std::string program;  // name and version, for the manifest
-  std::string created;  // time, for the manifest
+  std::chrono::milliseconds wait_for_lock{0};  // how long another writer may go on
+  std::string program;                         // name and version, for the manifest
+  std::string created;                         // time, for the manifest
   // Called on the calling thread; either may be empty.
   std::function<void(const BuildProgress&)> progress;
   std::function<void(std::string_view source, std::string_view line)> reduction_log;

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <string_view>
 #include <system_error>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -34,6 +35,7 @@ constexpr std::string_view kNamePrefix = "gen-";
 // Far above any real count; keeps `number + 1` away from overflow.
 constexpr std::uint64_t kMaxNumber = 999'999'999'999;
 constexpr int kMissingFolderRetries = 3;
+constexpr std::chrono::milliseconds kLockPollInterval{50};
 
 // The number in "gen-000007"; nothing when `name` is not exactly what GenerationName writes.
 std::optional<std::uint64_t> ParseGenerationName(std::string_view name) {
@@ -80,18 +82,6 @@ absl::StatusOr<std::vector<fs::directory_entry>> ListFolder(const fs::path& fold
   }
   if (error) return SystemError(folder, "list", error.value());
   return entries;
-}
-
-// Numbers of the published generations, ascending.
-absl::StatusOr<std::vector<std::uint64_t>> ListGenerations(const fs::path& index) {
-  RAG_ASSIGN_OR_RETURN(const auto entries, ListFolder(index));
-  std::vector<std::uint64_t> numbers;
-  for (const fs::directory_entry& entry : entries) {
-    const auto number = ParseGenerationName(entry.path().filename().string());
-    if (number.has_value()) numbers.push_back(*number);
-  }
-  std::sort(numbers.begin(), numbers.end());
-  return numbers;
 }
 
 bool IsOurName(std::string_view name) {
@@ -179,22 +169,50 @@ absl::Status SyncTree(const fs::path& root) {
   return SyncFolder(root);
 }
 
-// Removes all but the last `keep` of the generations that were once current. Those between
-// `previous` and `current` never were: their build died between the rename and CURRENT.
-absl::Status Prune(const fs::path& index, std::uint64_t previous, std::uint64_t current,
-                   std::size_t keep) {
+// All but the last `keep` of the generations that were once current. Those between `previous` and
+// `current` never were: their build died between the rename and CURRENT.
+absl::StatusOr<std::vector<std::uint64_t>> Superfluous(const fs::path& index,
+                                                       std::uint64_t previous,
+                                                       std::uint64_t current, std::size_t keep) {
   RAG_ASSIGN_OR_RETURN(std::vector<std::uint64_t> numbers, ListGenerations(index));
   std::reverse(numbers.begin(), numbers.end());
+  std::vector<std::uint64_t> superfluous;
   std::size_t kept = 0;
   for (const std::uint64_t number : numbers) {
     const bool was_current = number == current || number <= previous;
     if (was_current && kept < std::max<std::size_t>(keep, 1)) {
       ++kept;
     } else {
-      RAG_RETURN_IF_ERROR(RemoveTree(index / GenerationName(number)));
+      superfluous.push_back(number);
     }
   }
-  return absl::OkStatus();
+  return superfluous;
+}
+
+// Bytes that removing `path`, a file or a folder, frees. What cannot be looked at counts as 0.
+std::uint64_t BytesFreedBy(const fs::path& path) {
+  std::error_code error;
+  std::uint64_t bytes = 0;
+  const auto add = [&](const fs::directory_entry& entry) {
+    if (!entry.is_regular_file(error) || entry.is_symlink(error)) return;
+    if (entry.hard_link_count(error) == 1) bytes += entry.file_size(error);
+  };
+  add(fs::directory_entry(path, error));
+  for (fs::recursive_directory_iterator it(path, error), end; !error && it != end;
+       it.increment(error)) {
+    add(*it);
+  }
+  return bytes;
+}
+
+bool LocksExclusively(int fd, std::chrono::milliseconds wait, const std::atomic<bool>* cancel) {
+  const auto deadline = std::chrono::steady_clock::now() + wait;
+  while (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK || std::chrono::steady_clock::now() >= deadline) return false;
+    if (cancel != nullptr && cancel->load()) return false;
+    std::this_thread::sleep_for(kLockPollInterval);
+  }
+  return true;
 }
 
 }  // namespace
@@ -203,6 +221,17 @@ std::string GenerationName(std::uint64_t number) {
   std::string digits = absl::StrCat(number);
   if (digits.size() < 6) digits.insert(0, 6 - digits.size(), '0');
   return absl::StrCat("gen-", digits);
+}
+
+absl::StatusOr<std::vector<std::uint64_t>> ListGenerations(const std::filesystem::path& index) {
+  RAG_ASSIGN_OR_RETURN(const auto entries, ListFolder(index));
+  std::vector<std::uint64_t> numbers;
+  for (const fs::directory_entry& entry : entries) {
+    const auto number = ParseGenerationName(entry.path().filename().string());
+    if (number.has_value()) numbers.push_back(*number);
+  }
+  std::sort(numbers.begin(), numbers.end());
+  return numbers;
 }
 
 absl::StatusOr<std::uint64_t> ReadCurrent(const std::filesystem::path& index) {
@@ -220,14 +249,20 @@ absl::StatusOr<std::uint64_t> ReadCurrent(const std::filesystem::path& index) {
                                           ", which is missing; rebuild with rag-index build"));
 }
 
-absl::StatusOr<WriterLock> WriterLock::Acquire(const std::filesystem::path& index) {
+absl::StatusOr<WriterLock> WriterLock::Acquire(const std::filesystem::path& index,
+                                               std::chrono::milliseconds wait,
+                                               const std::atomic<bool>* cancel) {
   RAG_RETURN_IF_ERROR(PrepareIndexFolder(index));
   const fs::path path = index / kLockFile;
   const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
   if (fd < 0) return SystemError(path, "open", errno);
   WriterLock lock(fd);
-  if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
-    return errno == EWOULDBLOCK ? LockedByAnother(index, fd) : SystemError(path, "lock", errno);
+  if (!LocksExclusively(fd, wait, cancel)) {
+    if (errno != EWOULDBLOCK) return SystemError(path, "lock", errno);
+    if (cancel != nullptr && cancel->load()) {
+      return absl::CancelledError("interrupted; the index is as it was");
+    }
+    return LockedByAnother(index, fd);
   }
   const std::string pid = absl::StrCat(getpid(), "\n");
   if (ftruncate(fd, 0) != 0 || pwrite(fd, pid.data(), pid.size(), 0) < 0) {
@@ -299,7 +334,31 @@ absl::Status GenerationBuilder::Publish(std::size_t keep) {
   folder_ = published;
   RAG_RETURN_IF_ERROR(SyncFolder(index_));
   RAG_RETURN_IF_ERROR(ReplaceFile(index_ / kCurrentFile, EncodeCurrent(number_)));
-  return Prune(index_, previous, number_, keep);
+  RAG_ASSIGN_OR_RETURN(const std::vector<std::uint64_t> superfluous,
+                       Superfluous(index_, previous, number_, keep));
+  for (const std::uint64_t number : superfluous) {
+    RAG_RETURN_IF_ERROR(RemoveTree(index_ / GenerationName(number)));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<RemovedFolder>> CollectGarbage(const std::filesystem::path& index,
+                                                          std::size_t keep) {
+  RAG_ASSIGN_OR_RETURN(const std::uint64_t current, ReadCurrent(index));
+  RAG_ASSIGN_OR_RETURN(const std::vector<std::uint64_t> superfluous,
+                       Superfluous(index, current, current, keep));
+  std::vector<std::string> names = {std::string(kBuildingFolder), std::string(kCurrentTemporary)};
+  for (const std::uint64_t number : superfluous) names.push_back(GenerationName(number));
+  std::vector<RemovedFolder> removed;
+  for (const std::string& name : names) {
+    std::error_code error;
+    if (fs::symlink_status(index / name, error).type() == fs::file_type::not_found) continue;
+    const std::uint64_t bytes = BytesFreedBy(index / name);
+    RAG_RETURN_IF_ERROR(RemoveTree(index / name));
+    removed.push_back({name, bytes});
+  }
+  RAG_RETURN_IF_ERROR(SyncFolder(index));
+  return removed;
 }
 
 }  // namespace rag::storage

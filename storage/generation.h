@@ -7,10 +7,13 @@
 #ifndef STORAGE_GENERATION_H_
 #define STORAGE_GENERATION_H_
 
+#include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -24,14 +27,21 @@ std::string GenerationName(std::uint64_t number);
 // DATA_LOSS: CURRENT is damaged or names a missing folder.
 absl::StatusOr<std::uint64_t> ReadCurrent(const std::filesystem::path& index);
 
+// Numbers of the published generations, ascending; also those that a dead build never made current.
+// NOT_FOUND when there is no such folder.
+absl::StatusOr<std::vector<std::uint64_t>> ListGenerations(const std::filesystem::path& index);
+
 // The right to write one index: an exclusive flock on INDEX/LOCK, held until destruction.
 // Threads: one thread.
 class WriterLock {
  public:
   // Makes the folder when it does not exist. INVALID_ARGUMENT when `index` is a file, or a
   // non-empty folder that is no index, so that a build never removes files of others. UNAVAILABLE
-  // at once when another process holds the lock; the message has its pid.
-  static absl::StatusOr<WriterLock> Acquire(const std::filesystem::path& index);
+  // when another process holds the lock for all of `wait`; the message has its pid. CANCELLED when
+  // `cancel`, which may be null, turns true meanwhile.
+  static absl::StatusOr<WriterLock> Acquire(const std::filesystem::path& index,
+                                            std::chrono::milliseconds wait = {},
+                                            const std::atomic<bool>* cancel = nullptr);
   WriterLock(WriterLock&& other) noexcept;
   WriterLock& operator=(WriterLock&& other) noexcept;
   ~WriterLock();
@@ -68,6 +78,16 @@ class GenerationBuilder {
   std::uint64_t number_ = 0;
   bool armed_ = true;
 };
+
+struct RemovedFolder {
+  std::string name;         // in the index
+  std::uint64_t bytes = 0;  // of files that are gone now, so not of those that another name holds
+};
+// Removes what a dead build left, and all but the last `keep` (at least 1) generations; never the
+// current one. NOT_FOUND and DATA_LOSS of CURRENT: nothing is removed. REQUIRES: the WriterLock is
+// held.
+absl::StatusOr<std::vector<RemovedFolder>> CollectGarbage(const std::filesystem::path& index,
+                                                          std::size_t keep);
 
 }  // namespace rag::storage
 

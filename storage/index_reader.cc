@@ -47,6 +47,23 @@ std::string ChunkShardFile(std::uint32_t shard) {
   return absl::StrFormat("chunks-%04d.faiss", shard);
 }
 
+absl::StatusOr<formats::Manifest> ReadManifest(const fs::path& index, std::uint64_t number) {
+  const fs::path path = index / GenerationName(number) / kManifestFile;
+  const absl::StatusOr<std::string> text = ReadFile(path);
+  if (absl::IsNotFound(text.status())) {
+    return absl::DataLossError(absl::StrCat(
+        path.string(), ": missing; the index is damaged, rebuild it with rag-index build"));
+  }
+  RAG_RETURN_IF_ERROR(text.status());
+  RAG_ASSIGN_OR_RETURN(formats::Manifest manifest, formats::DecodeManifest(*text, path.string()));
+  if (manifest.generation != number) {
+    return absl::DataLossError(
+        absl::StrCat(path.string(), ": is of generation ", manifest.generation, ", the folder is ",
+                     number, "; the index is damaged, rebuild it with rag-index build"));
+  }
+  return manifest;
+}
+
 absl::StatusOr<std::unique_ptr<IndexReader>> IndexReader::Open(const fs::path& index) {
   // A generation may be pruned between reading its number and opening its files, by builds that
   // publish meanwhile. Then CURRENT names another one.
@@ -64,20 +81,8 @@ absl::StatusOr<std::unique_ptr<IndexReader>> IndexReader::OpenGeneration(const f
   auto reader = std::unique_ptr<IndexReader>(new IndexReader());
   reader->folder_ = index / GenerationName(number);
   const fs::path manifest_path = reader->folder_ / kManifestFile;
-  absl::StatusOr<std::string> text = ReadFile(manifest_path);
-  if (absl::IsNotFound(text.status())) {
-    return absl::DataLossError(
-        absl::StrCat(manifest_path.string(),
-                     ": missing; the index is damaged, rebuild it with rag-index build"));
-  }
-  RAG_RETURN_IF_ERROR(text.status());
-  RAG_ASSIGN_OR_RETURN(reader->manifest_, formats::DecodeManifest(*text, manifest_path.string()));
+  RAG_ASSIGN_OR_RETURN(reader->manifest_, ReadManifest(index, number));
   const formats::Manifest& manifest = reader->manifest_;
-  if (manifest.generation != number) {
-    return absl::DataLossError(absl::StrCat(
-        manifest_path.string(), ": is of generation ", manifest.generation, ", the folder is ",
-        number, "; the index is damaged, rebuild it with rag-index build"));
-  }
   for (const formats::FileEntry& entry : manifest.files) {
     RAG_RETURN_IF_ERROR(CheckFile(reader->folder_, entry));
   }

@@ -29,6 +29,10 @@ class IndexReader {
   // Opens the generation that CURRENT names. NOT_FOUND: no index; DATA_LOSS: damaged;
   // FAILED_PRECONDITION: another format version. Messages say what to do.
   static absl::StatusOr<std::unique_ptr<IndexReader>> Open(const std::filesystem::path& index);
+  // Opens that generation, whether or not it is the current one; for tools. The same errors, but a
+  // generation that is not there is DATA_LOSS.
+  static absl::StatusOr<std::unique_ptr<IndexReader>> OpenGeneration(
+      const std::filesystem::path& index, std::uint64_t number);
 
   [[nodiscard]] const formats::Manifest& manifest() const { return manifest_; }
   [[nodiscard]] std::uint64_t generation() const { return manifest_.generation; }
@@ -69,8 +73,6 @@ class IndexReader {
 
  private:
   IndexReader() = default;
-  static absl::StatusOr<std::unique_ptr<IndexReader>> OpenGeneration(
-      const std::filesystem::path& index, std::uint64_t number);
 
   std::filesystem::path folder_;
   formats::Manifest manifest_;
@@ -82,6 +84,11 @@ class IndexReader {
   mutable std::mutex shards_mutex_;
   mutable std::vector<std::unique_ptr<VectorFile>> shards_;
 };
+
+// The manifest of a generation; nothing else is opened. DATA_LOSS: missing, damaged or another
+// generation's; FAILED_PRECONDITION: another format version.
+absl::StatusOr<formats::Manifest> ReadManifest(const std::filesystem::path& index,
+                                               std::uint64_t number);
 
 // File names in a generation's folder.
 inline constexpr std::string_view kManifestFile = "MANIFEST.json";

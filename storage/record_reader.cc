@@ -10,7 +10,9 @@
 #include <rocksdb/cache.h>
 #include <rocksdb/db.h>
 #include <rocksdb/env.h>
+#include <rocksdb/metadata.h>
 #include <rocksdb/table.h>
+#include <rocksdb/table_properties.h>
 
 #include "absl/strings/str_cat.h"
 #include "formats/checksum.h"
@@ -148,6 +150,35 @@ auto WithoutThrowing(const fs::path& folder, Work work) -> decltype(work()) {
   }
 }
 
+class RocksRecordCursor final : public RecordCursor {
+ public:
+  RocksRecordCursor(fs::path folder, std::string place, std::unique_ptr<rocksdb::Iterator> it)
+      : folder_(std::move(folder)), place_(std::move(place)), it_(std::move(it)) {
+    Move([this] { it_->SeekToFirst(); });
+  }
+  [[nodiscard]] bool Valid() const override { return status_.ok() && it_->Valid(); }
+  [[nodiscard]] std::string_view key() const override { return ToView(it_->key()); }
+  [[nodiscard]] std::string_view value() const override { return ToView(it_->value()); }
+  void Next() override {
+    Move([this] { it_->Next(); });
+  }
+  [[nodiscard]] absl::Status status() const override { return status_; }
+
+ private:
+  template <typename Step>
+  void Move(Step step) {
+    status_ = WithoutThrowing(folder_, [&]() -> absl::Status {
+      step();
+      return it_->Valid() ? absl::OkStatus() : ToStatus(it_->status(), place_);
+    });
+  }
+
+  fs::path folder_;
+  std::string place_;
+  std::unique_ptr<rocksdb::Iterator> it_;
+  absl::Status status_;
+};
+
 class RocksRecordReader final : public RecordReader {
  public:
   explicit RocksRecordReader(fs::path folder) : folder_(std::move(folder)) {
@@ -168,6 +199,8 @@ class RocksRecordReader final : public RecordReader {
   absl::Status Scan(
       std::string_view family, std::string_view prefix,
       const std::function<absl::Status(std::string_view, std::string_view)>& visit) const override;
+  absl::StatusOr<std::unique_ptr<RecordCursor>> NewCursor(std::string_view family) const override;
+  absl::StatusOr<FamilySize> SizeOf(std::string_view family) const override;
 
  private:
   [[nodiscard]] std::string Place(std::string_view family) const {
@@ -267,6 +300,33 @@ absl::Status RocksRecordReader::Scan(
       RAG_RETURN_IF_ERROR(visit(last_key, ToView(it->value())));
     }
     return ToStatus(it->status(), Place(family, last_key));
+  });
+}
+
+absl::StatusOr<std::unique_ptr<RecordCursor>> RocksRecordReader::NewCursor(
+    std::string_view family) const {
+  RAG_ASSIGN_OR_RETURN(rocksdb::ColumnFamilyHandle* const handle, Find(family));
+  return WithoutThrowing(folder_, [&]() -> absl::StatusOr<std::unique_ptr<RecordCursor>> {
+    rocksdb::ReadOptions options = read_options_;
+    options.fill_cache = false;  // as in Scan
+    std::unique_ptr<rocksdb::Iterator> it(database_->NewIterator(options, handle));
+    return std::make_unique<RocksRecordCursor>(folder_, Place(family), std::move(it));
+  });
+}
+
+absl::StatusOr<FamilySize> RocksRecordReader::SizeOf(std::string_view family) const {
+  RAG_ASSIGN_OR_RETURN(rocksdb::ColumnFamilyHandle* const handle, Find(family));
+  return WithoutThrowing(folder_, [&]() -> absl::StatusOr<FamilySize> {
+    rocksdb::ColumnFamilyMetaData files;
+    database_->GetColumnFamilyMetaData(handle, &files);
+    rocksdb::TablePropertiesCollection tables;
+    RAG_RETURN_IF_ERROR(
+        ToStatus(database_->GetPropertiesOfAllTables(handle, &tables), Place(family)));
+    FamilySize size{.file_bytes = files.size};
+    for (const auto& [name, properties] : tables) {
+      size.raw_bytes += properties->raw_key_size + properties->raw_value_size;
+    }
+    return size;
   });
 }
 

@@ -18,6 +18,26 @@
 
 namespace rag::storage {
 
+// Walks the entries of a family in key order. Lifetime: must not outlive its RecordReader. Threads:
+// one thread.
+class RecordCursor {
+ public:
+  virtual ~RecordCursor() = default;
+  // False behind the last entry and at damage, which status() tells apart.
+  [[nodiscard]] virtual bool Valid() const = 0;
+  // REQUIRES: Valid(). The views live until Next().
+  [[nodiscard]] virtual std::string_view key() const = 0;
+  [[nodiscard]] virtual std::string_view value() const = 0;
+  virtual void Next() = 0;
+  [[nodiscard]] virtual absl::Status status() const = 0;
+};
+
+// What a family takes on disk, and what its keys and values took before compression.
+struct FamilySize {
+  std::uint64_t file_bytes = 0;
+  std::uint64_t raw_bytes = 0;
+};
+
 // Opens without starting threads or writing anything. Threads: const methods may run concurrently.
 class RecordReader {
  public:
@@ -43,6 +63,11 @@ class RecordReader {
       std::string_view family, std::string_view prefix,
       const std::function<absl::Status(std::string_view key, std::string_view value)>& visit)
       const = 0;
+  // At the first entry of the family.
+  [[nodiscard]] virtual absl::StatusOr<std::unique_ptr<RecordCursor>> NewCursor(
+      std::string_view family) const = 0;
+  // From RocksDB's own notes: reads no entry.
+  [[nodiscard]] virtual absl::StatusOr<FamilySize> SizeOf(std::string_view family) const = 0;
 };
 
 }  // namespace rag::storage

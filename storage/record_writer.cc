@@ -15,9 +15,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "formats/checksum.h"
-#include "formats/coding.h"
 #include "formats/keys.h"
 #include "formats/status_macros.h"
+#include "storage/family_digest.h"
 #include "storage/file_io.h"
 
 namespace rag::storage {
@@ -196,8 +196,7 @@ struct Family {
   fs::path file;
   std::unique_ptr<rocksdb::SstFileWriter> sst;  // null until the first key
   std::string last_key;
-  std::uint64_t num_keys = 0;
-  formats::Xxh128Stream digest;
+  FamilyDigest digest;
 };
 
 class SstRecordWriter final : public RecordWriter {
@@ -249,7 +248,7 @@ absl::Status SstRecordWriter::CheckOrder(const Family& family, std::string_view 
         absl::StrCat(folder_.string(), ": ", family.name, ": a record may have ", kMaxEntryBytes,
                      " bytes, this one has ", key.size(), " + ", value.size()));
   }
-  if (family.num_keys == 0 || family.last_key < key) return absl::OkStatus();
+  if (family.digest.num_keys() == 0 || family.last_key < key) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat(folder_.string(), ": ", family.name, ": key ",
                                                  formats::ToHex(key), " does not follow ",
                                                  formats::ToHex(family.last_key)));
@@ -267,15 +266,7 @@ absl::Status SstRecordWriter::Write(Family& family, std::string_view key, std::s
   RAG_RETURN_IF_ERROR(
       ToStatus(family.sst->Put(ToSlice(key), ToSlice(value)), folder_, family.name));
   family.last_key = key;
-  ++family.num_keys;
-  formats::ByteWriter length;
-  length.Varint(key.size());
-  family.digest.Update(length.view());
-  family.digest.Update(key);
-  length = formats::ByteWriter();
-  length.Varint(value.size());
-  family.digest.Update(length.view());
-  family.digest.Update(value);
+  family.digest.Add(key, value);
   return absl::OkStatus();
 }
 
@@ -290,7 +281,7 @@ absl::StatusOr<std::map<std::string, RecordWriter::FamilyInfo>> SstRecordWriter:
   RAG_RETURN_IF_ERROR(RemoveUnneeded());
   std::map<std::string, FamilyInfo> result;
   for (const Family& family : families_) {
-    result[family.name] = FamilyInfo{family.num_keys, family.digest.Hex()};
+    result[family.name] = FamilyInfo{family.digest.num_keys(), family.digest.Hex()};
   }
   return result;
 }

@@ -145,6 +145,21 @@ class MappedVectorFile final : public VectorFile {
     return ids;
   }
 
+  absl::Status ScanList(std::uint64_t list,
+                        const std::function<absl::Status(std::uint32_t, std::span<const float>)>&
+                            visit) const override {
+    RAG_RETURN_IF_ERROR(CheckList(list));
+    const std::size_t size = index_->get_list_size(list);
+    const std::uint8_t* codes = index_->invlists->get_codes(list);
+    const void* ids = index_->invlists->get_ids(list);
+    std::vector<float> row(layout_.dim);
+    for (std::size_t i = 0; i < size; ++i) {
+      decoder_->decode_vector(codes + i * layout_.dim, row.data());
+      RAG_RETURN_IF_ERROR(visit(ReadId(ids, i), row));
+    }
+    return absl::OkStatus();
+  }
+
  private:
   absl::Status CheckQuery(std::span<const float> query) const {
     if (query.size() != layout_.dim) {

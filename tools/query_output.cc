@@ -60,10 +60,6 @@ ordered_json ToJson(const querier::QueryResult& result) {
   return json;
 }
 
-std::string Dump(const ordered_json& json) {
-  return json.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
-}
-
 std::string FormatTrace(const querier::QueryResult& result) {
   std::string out = absl::StrFormat("generation %d, budget %d tokens, used %d\n", result.generation,
                                     result.budget_tokens, result.used_tokens);

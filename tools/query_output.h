@@ -12,8 +12,6 @@
 namespace rag::tools {
 
 nlohmann::ordered_json ToJson(const querier::QueryResult& result);
-// One line, without the line break; bytes that are no UTF-8 (odd file names) become U+FFFD.
-std::string Dump(const nlohmann::ordered_json& json);
 
 // Hits, included and skipped chunks, budget and times, as lines.
 std::string FormatTrace(const querier::QueryResult& result);

@@ -1,13 +1,10 @@
 // rag-index: builds an index from a folder of documents. docs/cli.md.
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <map>
 #include <string>
 #include <string_view>
@@ -22,11 +19,14 @@
 #include "absl/time/time.h"
 #include "indexer/build.h"
 #include "tools/cli.h"
+#include "tools/index_commands.h"
+#include "tools/json_text.h"
+#include "tools/progress_line.h"
 
 namespace rag::tools {
 namespace {
 
-constexpr std::string_view kProgram = "rag-index";
+constexpr std::string_view kProgram = kIndexProgram;
 
 std::atomic<bool> g_interrupted{false};
 
@@ -38,7 +38,8 @@ struct Arguments {
   std::string profile = "default";
   std::string source_prefix;
   unsigned threads = std::max(1U, std::thread::hardware_concurrency());
-  std::size_t keep = 2;
+  std::size_t keep = kDefaultKeep;
+  double wait_seconds = 0;
   std::uint32_t chunk_dim = 0;
   std::uint32_t document_dim = 0;
   bool strict = false;
@@ -59,8 +60,9 @@ void AddBuild(CLI::App& app, Arguments& args) {
       ->check(CLI::Range(1U, 256U))
       ->capture_default_str();
   build->add_option("--keep", args.keep, "generations to keep, the new one included")
-      ->check(CLI::Range(std::size_t{1}, std::size_t{1000}))
+      ->check(CLI::Range(std::size_t{1}, kMaxKeep))
       ->capture_default_str();
+  AddWait(*build, args.wait_seconds);
   const CLI::Range dims(8U, 4096U);
   build->add_option("--chunk-dim", args.chunk_dim, "components of a chunk's vector")->check(dims);
   build->add_option("--document-dim", args.document_dim, "components of a document's vector")
@@ -70,38 +72,6 @@ void AddBuild(CLI::App& app, Arguments& args) {
   build->add_flag("-q,--quiet", args.quiet, "no progress and no summary");
   build->add_flag("-v,--verbose", args.verbose, "name skipped files and log every reduction");
   build->add_flag("--json", args.json, "print the summary as one JSON object on stdout");
-}
-
-// A line on a terminal that is rewritten at most ten times a second.
-class ProgressLine {
- public:
-  explicit ProgressLine(bool enabled) : enabled_(enabled) {}
-  void Show(const indexer::BuildProgress& progress) {
-    if (!enabled_) return;
-    const auto now = std::chrono::steady_clock::now();
-    if (progress.documents != progress.total && now - last_ < std::chrono::milliseconds(100))
-      return;
-    last_ = now;
-    shown_ = true;
-    std::fprintf(stderr, "\r%s %llu/%llu documents\x1b[K", progress.phase,
-                 static_cast<unsigned long long>(progress.documents),
-                 static_cast<unsigned long long>(progress.total));
-    std::fflush(stderr);
-  }
-  void Clear() {
-    if (shown_) std::fputs("\r\x1b[K", stderr);
-    shown_ = false;
-  }
-
- private:
-  bool enabled_;
-  bool shown_ = false;
-  std::chrono::steady_clock::time_point last_;
-};
-
-bool TerminalWantsProgress() {
-  const char* term = std::getenv("TERM");
-  return isatty(STDERR_FILENO) != 0 && (term == nullptr || std::string_view(term) != "dumb");
 }
 
 // Hidden files are left out by rule, which is nothing that --strict should stop at.
@@ -158,7 +128,7 @@ void PrintJson(const indexer::BuildReport& report, double seconds) {
                                {"reason", std::string(indexer::ToString(file.reason))},
                                {"detail", file.detail}});
   }
-  Write(json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+  Write(Dump(json) + "\n");
 }
 
 // A missing corpus is refused input here, not a bad index.
@@ -176,11 +146,14 @@ int RunBuild(const Arguments& args) {
   options.source_prefix = args.source_prefix;
   options.threads = args.threads;
   options.keep_generations = args.keep;
+  options.wait_for_lock = ToMilliseconds(args.wait_seconds);
   options.program = absl::StrCat(std::string(kProgram), " ", std::string(kVersion));
   options.created = absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", absl::Now(), absl::UTCTimeZone());
   options.cancel = &g_interrupted;
   ProgressLine progress(!args.quiet && TerminalWantsProgress());
-  options.progress = [&progress](const indexer::BuildProgress& at) { progress.Show(at); };
+  options.progress = [&progress](const indexer::BuildProgress& at) {
+    progress.Show(at.phase, at.documents, at.total, "documents");
+  };
   if (args.verbose) {
     options.reduction_log = [](std::string_view source, std::string_view line) {
       PrintError(kProgram, absl::StrCat(std::string(source), ": ", std::string(line)));
@@ -212,7 +185,7 @@ int RunBuild(const Arguments& args) {
 
 int Main(int argc, char** argv) {
   OpenClosedStandardStreams();
-  CLI::App app("Builds a retrieval index from a folder of documents.");
+  CLI::App app("Builds a retrieval index from a folder of documents, and looks after it.");
   app.name(std::string(kProgram));
   app.set_version_flag("--version",
                        absl::StrCat(std::string(kProgram), " ", std::string(kVersion)));
@@ -222,8 +195,14 @@ int Main(int argc, char** argv) {
       "another writer, 5 --strict and something was skipped, 130 interrupted.");
   Arguments args;
   AddBuild(app, args);
+  VerifyArguments verify;
+  AddVerify(app, verify);
+  GcArguments gc;
+  AddGc(app, gc);
   int code = kDone;
   if (!ParseOrExit(app, argc, argv, kProgram, &code)) return code;
+  if (app.got_subcommand("verify")) return RunVerify(verify);
+  if (app.got_subcommand("gc")) return RunGc(gc);
   return RunBuild(args);
 }
 

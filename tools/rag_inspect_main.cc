@@ -1,73 +1,84 @@
 // rag-inspect: shows what an index holds. docs/cli.md.
-#include <cstdint>
-#include <cstdio>
 #include <memory>
 #include <string>
 #include <string_view>
 
 #include <CLI/CLI.hpp>
-#include <nlohmann/json.hpp>
 
 #include "absl/strings/str_cat.h"
-#include "formats/checksum.h"
-#include "formats/keys.h"
 #include "formats/status_macros.h"
 #include "storage/index_reader.h"
 #include "tools/cli.h"
+#include "tools/inspect_commands.h"
 
 namespace rag::tools {
 namespace {
 
-using nlohmann::ordered_json;
-
 constexpr std::string_view kProgram = "rag-inspect";
 
-ordered_json NeighborIndex(bool exists, std::uint32_t index) {
-  return exists ? ordered_json(index) : ordered_json();
-}
+class CommandLine {
+ public:
+  CommandLine() {
+    app_.name(std::string(kProgram));
+    app_.set_version_flag("--version",
+                          absl::StrCat(std::string(kProgram), " ", std::string(kVersion)));
+    app_.require_subcommand(1);
+    app_.footer("Exit codes: 0 done, 1 failure, 2 wrong use or unknown name, 3 bad index.");
+    Add("stats", "counts, sizes, token costs and generations");
+    CLI::App* show = Add("show", "a document or a chunk in full");
+    show->add_option("name", name_, "source, doc_id or chunk_id")->required();
+    CLI::App* tree = Add("tree", "the summaries of a document, top down");
+    tree->add_option("name", name_, "source or doc_id")->required();
+    CLI::App* diff = Add("diff", "documents added, removed and changed between two generations");
+    diff->add_option("from", from_, "generation, e.g. 7")->required();
+    diff->add_option("to", to_, "generation")->required();
+    for (CLI::App* command : app_.get_subcommands({})) {
+      command->add_flag("--json", json_, "print JSON");
+    }
+    Add("chunks", "a JSON line a chunk: source, index, start, end, prev, next, text_sha256");
+    Add("summaries", "a JSON line a document and a chunk");
+    Add("headings", "a JSON line a section with a heading: source, offset, level, title");
+    CLI::App* dump = Add("export", "everything as JSON lines, vectors included");
+    dump->add_flag("!--no-vectors", vectors_, "leave out the vectors");
+  }
 
-// One JSON line a chunk, in order of source and index.
-absl::Status DumpChunks(const storage::IndexReader& reader) {
-  return reader.records().Scan(
-      formats::kDocumentsFamily, "", [&](std::string_view key, std::string_view value) {
-        RAG_ASSIGN_OR_RETURN(const formats::KeyParts document, formats::ParseKey(key, 1));
-        RAG_ASSIGN_OR_RETURN(const formats::DocumentRecord record, formats::DecodeDocument(value));
-        std::uint32_t ordinal = 0;
-        return reader.records().Scan(
-            formats::kChunksFamily, formats::DocumentKey(document.part[0]),
-            [&](std::string_view, std::string_view bytes) -> absl::Status {
-              RAG_ASSIGN_OR_RETURN(const formats::ChunkRecord chunk, formats::DecodeChunk(bytes));
-              const std::uint32_t index = ++ordinal;
-              ordered_json json;
-              json["source"] = record.source;
-              json["index"] = index;
-              json["start"] = chunk.range.start;
-              json["end"] = chunk.range.end;
-              json["prev"] = NeighborIndex(index > 1, index - 1);
-              json["next"] = NeighborIndex(index < record.num_chunks, index + 1);
-              json["text_sha256"] = formats::ToHex(formats::ComputeSha256(chunk.text));
-              Write(json.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n");
-              return absl::OkStatus();
-            });
-      });
-}
+  CLI::App& app() { return app_; }
+
+  [[nodiscard]] absl::Status Run() const {
+    if (app_.got_subcommand("diff")) return InspectDiff(index_, from_, to_, json_);
+    RAG_ASSIGN_OR_RETURN(const std::unique_ptr<storage::IndexReader> reader,
+                         storage::IndexReader::Open(index_));
+    if (app_.got_subcommand("stats")) return InspectStats(index_, *reader, json_);
+    if (app_.got_subcommand("show")) return InspectShow(*reader, name_, json_);
+    if (app_.got_subcommand("tree")) return InspectTree(*reader, name_, json_);
+    if (app_.got_subcommand("summaries")) return InspectSummaries(*reader);
+    if (app_.got_subcommand("headings")) return InspectHeadings(*reader);
+    if (app_.got_subcommand("export")) return InspectExport(*reader, vectors_);
+    return InspectChunks(*reader);
+  }
+
+ private:
+  CLI::App* Add(const char* name, const char* description) {
+    CLI::App* command = app_.add_subcommand(name, description);
+    command->add_option("index", index_, "index folder")->required();
+    return command;
+  }
+
+  CLI::App app_{"Shows what an index holds."};
+  std::string index_;
+  std::string name_;
+  std::string from_;
+  std::string to_;
+  bool json_ = false;
+  bool vectors_ = true;
+};
 
 int Main(int argc, char** argv) {
   OpenClosedStandardStreams();
-  CLI::App app("Shows what an index holds.");
-  app.name(std::string(kProgram));
-  app.set_version_flag("--version",
-                       absl::StrCat(std::string(kProgram), " ", std::string(kVersion)));
-  app.require_subcommand(1);
-  std::string index;
-  CLI::App* chunks = app.add_subcommand(
-      "chunks", "a JSON line a chunk: source, index, start, end, prev, next, text_sha256");
-  chunks->add_option("index", index, "index folder")->required();
+  CommandLine command_line;
   int code = kDone;
-  if (!ParseOrExit(app, argc, argv, kProgram, &code)) return code;
-  const absl::StatusOr<std::unique_ptr<storage::IndexReader>> reader =
-      storage::IndexReader::Open(index);
-  const absl::Status status = reader.ok() ? DumpChunks(**reader) : reader.status();
+  if (!ParseOrExit(command_line.app(), argc, argv, kProgram, &code)) return code;
+  const absl::Status status = command_line.Run();
   if (!status.ok()) {
     PrintError(kProgram, status);
     return ExitCodeOf(status);

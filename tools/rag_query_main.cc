@@ -19,6 +19,7 @@
 #include "querier/query.h"
 #include "storage/index_reader.h"
 #include "tools/cli.h"
+#include "tools/json_text.h"
 #include "tools/query_output.h"
 
 namespace rag::tools {

@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tools/json_text.h"
+
 namespace rag::tools {
 namespace {
 

@@ -1,0 +1,20 @@
+#include "tools/json_text.h"
+
+#include <algorithm>
+
+#include "tools/cli.h"
+
+namespace rag::tools {
+
+std::string Dump(const nlohmann::ordered_json& json) {
+  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+std::string OneLine(std::string_view text) {
+  std::string line = WithoutControlCharacters(text);
+  std::replace_if(
+      line.begin(), line.end(), [](char c) { return c == '\n' || c == '\r' || c == '\t'; }, '?');
+  return line;
+}
+
+}  // namespace rag::tools
