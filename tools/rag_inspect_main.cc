@@ -14,6 +14,7 @@
 #include "formats/status_macros.h"
 #include "storage/index_reader.h"
 #include "tools/cli.h"
+#include "tools/json_names.h"
 
 namespace rag::tools {
 namespace {
@@ -46,6 +47,7 @@ absl::Status DumpChunks(const storage::IndexReader& reader) {
               json["prev"] = NeighborIndex(index > 1, index - 1);
               json["next"] = NeighborIndex(index < record.num_chunks, index + 1);
               json["text_sha256"] = formats::ToHex(formats::ComputeSha256(chunk.text));
+              EscapeNames(json);
               Write(json.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n");
               return absl::OkStatus();
             });
