@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "formats/names.h"
 
 namespace rag::formats {
 namespace {
@@ -21,11 +22,11 @@ std::string ChunkHeader(HeaderStyle style, const ChunkHeaderFields& fields) {
     case HeaderStyle::kNone:
       return "";
     case HeaderStyle::kShort:
-      return absl::StrCat("[", Absl(fields.source), ":", fields.line_start, "-", fields.line_end,
-                          "]\n");
+      return absl::StrCat("[", PrintableName(fields.source), ":", fields.line_start, "-",
+                          fields.line_end, "]\n");
     case HeaderStyle::kFull:
-      return absl::StrCat("Source: ", Absl(fields.source),
-                          "\nChunk ID: ", ChunkId(fields.doc_id, fields.chunk),
+      return absl::StrCat("Source: ", PrintableName(fields.source),
+                          "\nChunk ID: ", PrintableName(ChunkId(fields.doc_id, fields.chunk)),
                           "\nChunk position: ", fields.chunk + 1, "\n\n");
   }
   return "";

@@ -27,7 +27,8 @@ struct ChunkHeaderFields {
 };
 
 // What precedes the chunk's text, with its line breaks. kNone: nothing. kShort: "[source:12-19]\n".
-// kFull: the article's "Source: …\nChunk ID: …\nChunk position: 4\n\n".
+// kFull: the article's "Source: …\nChunk ID: …\nChunk position: 4\n\n". Names are PrintableName's,
+// so the header is valid UTF-8 and has as many lines as it seems to have.
 std::string ChunkHeader(HeaderStyle style, const ChunkHeaderFields& fields);
 
 std::string_view ToString(HeaderStyle style);  // "none", "short", "full"

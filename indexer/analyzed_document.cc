@@ -8,7 +8,7 @@
 #include "formats/chunk_header.h"
 #include "formats/coding.h"
 #include "formats/forward_index.h"
-#include "indexer/walk.h"
+#include "indexer/text_file.h"
 #include "models/hashed_bm25.h"
 
 namespace rag::indexer {

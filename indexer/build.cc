@@ -12,6 +12,7 @@
 #include "indexer/document_builder.h"
 #include "indexer/ordered_pipeline.h"
 #include "indexer/spill.h"
+#include "indexer/text_file.h"
 #include "models/hashed_bm25.h"
 #include "models/words.h"
 #include "storage/generation.h"
@@ -76,7 +77,9 @@ class Build {
     RAG_ASSIGN_OR_RETURN(counter_, models::MakeTokenCounter(profile.token_counter));
     summarizer_ =
         MakeSummarizer(profile, [this](std::uint64_t hash) { return stats_.ChunkIdf(hash); });
-    RAG_ASSIGN_OR_RETURN(walk_, WalkCorpus(options_.corpus));
+    WalkOptions walk = options_.walk;
+    walk.leave_out = options_.index;
+    RAG_ASSIGN_OR_RETURN(walk_, WalkCorpus(options_.corpus, walk));
     std::error_code error;
     if (std::filesystem::equivalent(options_.corpus, options_.index, error)) {
       return absl::InvalidArgumentError(absl::StrCat(
@@ -95,7 +98,8 @@ class Build {
     return absl::OkStatus();
   }
 
-  // An index that lies inside its corpus is not part of it.
+  // An index that lies inside its corpus is not part of it. The walk passes it over; what is left
+  // here is one that another build made meanwhile.
   void LeaveOutIndex() {
     std::error_code error;
     const std::string inside =

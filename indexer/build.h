@@ -32,6 +32,7 @@ struct BuildOptions {
   std::filesystem::path corpus;
   std::filesystem::path index;
   Profile profile;
+  WalkOptions walk;           // its leave_out is not read: the index is left out
   std::string source_prefix;  // put before every source, e.g. "data/"
   unsigned threads = 1;
   std::size_t keep_generations = 2;

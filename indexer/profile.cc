@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "indexer/walk.h"
+#include "indexer/text_file.h"
 #include "models/token_counter.h"
 
 namespace rag::indexer {

@@ -88,7 +88,7 @@ void Print(const char* change, const DocumentRecord* from, const DocumentRecord*
   };
   add("old", from);
   add("new", to);
-  Write(Dump(line) + "\n");
+  WriteJsonLine(line);
 }
 
 }  // namespace

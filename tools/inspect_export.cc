@@ -72,7 +72,7 @@ class Exporter {
     json["chunks"] = manifest.counts.chunks;
     json["chunk_dim"] = manifest.build.chunk_dim;
     json["document_dim"] = manifest.build.document_dim;
-    Write(Dump(json) + "\n");
+    WriteJsonLine(json);
   }
 
   absl::Status PrintDocument(const StoredDocument& document) {
@@ -88,7 +88,7 @@ class Exporter {
     json["content_sha256"] = formats::ToHex(record.content_sha256);
     json["metadata"] = ordered_json(record.metadata);
     json["summary"] = SummaryJson(document, record.summary);
-    Write(Dump(json) + "\n");
+    WriteJsonLine(json);
     PrintParents(document);
     RAG_RETURN_IF_ERROR(PrintChunks(document));
     return PrintNodes(document);
@@ -107,7 +107,7 @@ class Exporter {
       json["num_chunks"] = parent.num_chunks;
       json["level"] = parent.level;
       json["heading_path"] = parent.heading_path;
-      Write(Dump(json) + "\n");
+      WriteJsonLine(json);
     }
   }
 
@@ -134,7 +134,7 @@ class Exporter {
       return json;
     };
     if (vectors_) return PrintChunkVectors(document, json_of);
-    for (std::uint32_t i = 0; i < document.chunks.size(); ++i) Write(Dump(json_of(i)) + "\n");
+    for (std::uint32_t i = 0; i < document.chunks.size(); ++i) WriteJsonLine(json_of(i));
     return absl::OkStatus();
   }
 
@@ -170,7 +170,7 @@ class Exporter {
         json["num_children"] = record.num_children;
         json["input_tokens"] = record.input_tokens;
         json["summary"] = SummaryJson(document, record.summary);
-        Write(Dump(json) + "\n");
+        WriteJsonLine(json);
       }
     }
     return absl::OkStatus();

@@ -43,7 +43,7 @@ absl::Status InspectChunks(const storage::IndexReader& reader) {
       json["prev"] = NeighborIndex(index > 1, index - 1);
       json["next"] = NeighborIndex(index < document.chunks.size(), index + 1);
       json["text_sha256"] = formats::ToHex(formats::ComputeSha256(chunk.text));
-      Write(Dump(json) + "\n");
+      WriteJsonLine(json);
     }
     return absl::OkStatus();
   });
@@ -56,7 +56,7 @@ absl::Status InspectSummaries(const storage::IndexReader& reader) {
     json["source"] = document.record.source;
     json["doc_id"] = document.record.doc_id;
     json["summary"] = SummaryText(document, document.record.summary);
-    Write(Dump(json) + "\n");
+    WriteJsonLine(json);
     for (std::uint32_t i = 0; i < document.chunks.size(); ++i) {
       ordered_json line;
       line["kind"] = "chunk";
@@ -64,7 +64,7 @@ absl::Status InspectSummaries(const storage::IndexReader& reader) {
       line["chunk_id"] = formats::ChunkId(document.record.doc_id, i);
       line["index"] = i + 1;
       line["summary"] = SummaryText(document, document.chunks[i].summary);
-      Write(Dump(line) + "\n");
+      WriteJsonLine(line);
     }
     return absl::OkStatus();
   });
@@ -79,7 +79,7 @@ absl::Status InspectHeadings(const storage::IndexReader& reader) {
       json["offset"] = parent.range.start;
       json["level"] = parent.level;
       json["title"] = LastHeading(parent.heading_path);
-      Write(Dump(json) + "\n");
+      WriteJsonLine(json);
     }
     return absl::OkStatus();
   });

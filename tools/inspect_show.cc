@@ -166,7 +166,7 @@ absl::Status InspectShow(const storage::IndexReader& reader, const std::string& 
   RAG_ASSIGN_OR_RETURN(const Tokens tokens, Tokens::Load(reader, found.document));
   if (found.chunk.has_value()) {
     RAG_ASSIGN_OR_RETURN(const ordered_json chunk, ChunkJson(found.document, tokens, *found.chunk));
-    json ? Write(Dump(chunk) + "\n") : WriteDocumentText(ChunkText(chunk));
+    json ? WriteJsonLine(chunk) : WriteDocumentText(ChunkText(chunk));
     return absl::OkStatus();
   }
   if (!json) {
@@ -174,7 +174,7 @@ absl::Status InspectShow(const storage::IndexReader& reader, const std::string& 
     return absl::OkStatus();
   }
   RAG_ASSIGN_OR_RETURN(const ordered_json document, DocumentJson(found.document, tokens));
-  Write(Dump(document) + "\n");
+  WriteJsonLine(document);
   return absl::OkStatus();
 }
 

@@ -2,6 +2,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "formats/names.h"
+#include "tools/json_names.h"
 
 namespace rag::tools {
 namespace {
@@ -19,6 +21,7 @@ ordered_json IncludedJson(const querier::IncludedChunk& chunk) {
       {"index", chunk.index},           {"start", chunk.start},       {"end", chunk.end},
       {"line_start", chunk.line_start}, {"line_end", chunk.line_end}, {"tokens", chunk.tokens}};
   json["score"] = chunk.score.has_value() ? ordered_json(*chunk.score) : ordered_json();
+  EscapeNames(json);
   return json;
 }
 
@@ -34,6 +37,7 @@ ordered_json ToJson(const querier::QueryResult& result) {
   for (const querier::DocumentHit& hit : result.documents) {
     json["documents"].push_back(
         {{"doc_id", hit.doc_id}, {"source", hit.source}, {"score", hit.score}});
+    EscapeNames(json["documents"].back());
   }
   json["chunks"] = ordered_json::array();
   for (const querier::ChunkHit& hit : result.chunks) {
@@ -42,6 +46,7 @@ ordered_json ToJson(const querier::QueryResult& result) {
                               {"source", hit.source},
                               {"index", hit.index},
                               {"score", hit.score}});
+    EscapeNames(json["chunks"].back());
   }
   json["included"] = ordered_json::array();
   for (const querier::IncludedChunk& chunk : result.included) {
@@ -54,6 +59,7 @@ ordered_json ToJson(const querier::QueryResult& result) {
                                {"index", chunk.index},
                                {"tokens", chunk.tokens},
                                {"reason", chunk.reason}});
+    EscapeNames(json["skipped"].back());
   }
   json["context"] = result.context;
   json["timings_us"] = TimingsJson(result.timings_us);
@@ -65,21 +71,22 @@ std::string FormatTrace(const querier::QueryResult& result) {
                                     result.budget_tokens, result.used_tokens);
   absl::StrAppend(&out, "documents: ", result.documents.size(), "\n");
   for (const querier::DocumentHit& hit : result.documents) {
-    absl::StrAppendFormat(&out, "  %9.4f  %s\n", hit.score, hit.source);
+    absl::StrAppendFormat(&out, "  %9.4f  %s\n", hit.score, formats::PrintableName(hit.source));
   }
   absl::StrAppend(&out, "chunks: ", result.chunks.size(), "\n");
   for (const querier::ChunkHit& hit : result.chunks) {
-    absl::StrAppendFormat(&out, "  %9.4f  %s\n", hit.score, hit.chunk_id);
+    absl::StrAppendFormat(&out, "  %9.4f  %s\n", hit.score, formats::PrintableName(hit.chunk_id));
   }
   absl::StrAppend(&out, "included: ", result.included.size(), "\n");
   for (const querier::IncludedChunk& chunk : result.included) {
-    absl::StrAppendFormat(&out, "  %6d tokens  %s  (%s:%d-%d)\n", chunk.tokens, chunk.chunk_id,
-                          chunk.source, chunk.line_start, chunk.line_end);
+    absl::StrAppendFormat(&out, "  %6d tokens  %s  (%s:%d-%d)\n", chunk.tokens,
+                          formats::PrintableName(chunk.chunk_id),
+                          formats::PrintableName(chunk.source), chunk.line_start, chunk.line_end);
   }
   absl::StrAppend(&out, "skipped: ", result.skipped.size(), "\n");
   for (const querier::SkippedChunk& chunk : result.skipped) {
-    absl::StrAppendFormat(&out, "  %6d tokens  %s  (%s)\n", chunk.tokens, chunk.chunk_id,
-                          chunk.reason);
+    absl::StrAppendFormat(&out, "  %6d tokens  %s  (%s)\n", chunk.tokens,
+                          formats::PrintableName(chunk.chunk_id), chunk.reason);
   }
   const querier::Timings& t = result.timings_us;
   absl::StrAppendFormat(

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
@@ -17,9 +18,11 @@
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "formats/names.h"
 #include "indexer/build.h"
 #include "tools/cli.h"
 #include "tools/index_commands.h"
+#include "tools/json_names.h"
 #include "tools/json_text.h"
 #include "tools/progress_line.h"
 
@@ -42,11 +45,35 @@ struct Arguments {
   double wait_seconds = 0;
   std::uint32_t chunk_dim = 0;
   std::uint32_t document_dim = 0;
+  indexer::WalkOptions walk;
+  bool no_ignore = false;
   bool strict = false;
   bool quiet = false;
   bool verbose = false;
   bool json = false;
 };
+
+// A list of one value an option: "--include A --include B CORPUS".
+void AddGlobs(CLI::App& build, const char* name, std::vector<std::string>& globs,
+              const char* description) {
+  build.add_option(name, globs, description)
+      ->type_name("GLOB")
+      ->allow_extra_args(false)
+      ->check([](const std::string& glob) {
+        return glob.empty() ? "a pattern must not be empty" : std::string();
+      });
+}
+
+void AddWalk(CLI::App& build, Arguments& args) {
+  AddGlobs(build, "--include", args.walk.include,
+           "take only files that match, e.g. '*.md'; repeatable");
+  AddGlobs(build, "--exclude", args.walk.exclude,
+           "leave out files and folders that match; repeatable");
+  build.add_flag("--hidden", args.walk.hidden, "take hidden files and folders, too");
+  build.add_flag("--no-ignore", args.no_ignore, "do not read .gitignore and .ragignore files");
+  build.add_flag("--follow-symlinks", args.walk.follow_symlinks,
+                 "follow links; every real file is taken once");
+}
 
 void AddBuild(CLI::App& app, Arguments& args) {
   CLI::App* build = app.add_subcommand("build", "index a folder of Markdown and text files");
@@ -67,18 +94,38 @@ void AddBuild(CLI::App& app, Arguments& args) {
   build->add_option("--chunk-dim", args.chunk_dim, "components of a chunk's vector")->check(dims);
   build->add_option("--document-dim", args.document_dim, "components of a document's vector")
       ->check(dims);
+  AddWalk(*build, args);
   build->add_flag("--strict", args.strict,
-                  "exit with 5 when a file that is not hidden was skipped");
-  build->add_flag("-q,--quiet", args.quiet, "no progress and no summary");
+                  "exit with 5 when a file was skipped that no rule or option leaves out");
+  build->add_flag("-q,--quiet", args.quiet, "no progress, no warnings and no summary");
   build->add_flag("-v,--verbose", args.verbose, "name skipped files and log every reduction");
   build->add_flag("--json", args.json, "print the summary as one JSON object on stdout");
 }
 
-// Hidden files are left out by rule, which is nothing that --strict should stop at.
+// What rules and options leave out is nothing that --strict should stop at.
 bool SkippedAnythingUnexpected(const indexer::BuildReport& report) {
   return std::any_of(
       report.skipped.begin(), report.skipped.end(),
-      [](const indexer::SkippedFile& file) { return file.reason != indexer::SkipReason::kHidden; });
+      [](const indexer::SkippedFile& file) { return !indexer::IsByRule(file.reason); });
+}
+
+void PrintSkipped(const indexer::SkippedFile& file) {
+  PrintError(kProgram, absl::StrCat("skipped ", formats::PrintableName(file.source), ": ",
+                                    std::string(indexer::ToString(file.reason)),
+                                    file.detail.empty() ? "" : ": ", file.detail));
+}
+
+// All that was skipped with --verbose; else the first of what nobody asked to leave out.
+void PrintAllSkipped(const indexer::BuildReport& report, const Arguments& args) {
+  constexpr std::size_t kMaxWarnings = 10;
+  std::size_t warnings = 0;
+  for (const indexer::SkippedFile& file : report.skipped) {
+    const bool warn = indexer::IsWarning(file.reason) && ++warnings <= kMaxWarnings;
+    if (args.verbose || (warn && !args.quiet)) PrintSkipped(file);
+  }
+  if (args.verbose || args.quiet || warnings <= kMaxWarnings) return;
+  PrintError(kProgram,
+             absl::StrCat("skipped ", warnings - kMaxWarnings, " more; --verbose names them all"));
 }
 
 std::map<std::string, std::uint64_t> CountByReason(const indexer::BuildReport& report) {
@@ -127,6 +174,7 @@ void PrintJson(const indexer::BuildReport& report, double seconds) {
     json["skipped"].push_back({{"source", file.source},
                                {"reason", std::string(indexer::ToString(file.reason))},
                                {"detail", file.detail}});
+    EscapeNames(json["skipped"].back());
   }
   Write(Dump(json) + "\n");
 }
@@ -143,6 +191,8 @@ int RunBuild(const Arguments& args) {
   options.profile = indexer::FindProfile(args.profile).value();
   if (args.chunk_dim != 0) options.profile.chunk_dim = args.chunk_dim;
   if (args.document_dim != 0) options.profile.document_dim = args.document_dim;
+  options.walk = args.walk;
+  options.walk.use_ignore_files = !args.no_ignore;
   options.source_prefix = args.source_prefix;
   options.threads = args.threads;
   options.keep_generations = args.keep;
@@ -156,7 +206,7 @@ int RunBuild(const Arguments& args) {
   };
   if (args.verbose) {
     options.reduction_log = [](std::string_view source, std::string_view line) {
-      PrintError(kProgram, absl::StrCat(std::string(source), ": ", std::string(line)));
+      PrintError(kProgram, absl::StrCat(formats::PrintableName(source), ": ", std::string(line)));
     };
   }
   std::signal(SIGINT, OnSignal);
@@ -170,13 +220,7 @@ int RunBuild(const Arguments& args) {
     PrintError(kProgram, report.status());
     return BuildExitCode(report.status());
   }
-  if (args.verbose) {
-    for (const indexer::SkippedFile& file : report->skipped) {
-      PrintError(kProgram, absl::StrCat("skipped ", file.source, ": ",
-                                        std::string(indexer::ToString(file.reason)),
-                                        file.detail.empty() ? "" : ": ", file.detail));
-    }
-  }
+  PrintAllSkipped(*report, args);
   if (args.json) PrintJson(*report, seconds.count());
   if (!args.quiet) PrintSummary(*report, seconds.count(), args);
   if (!FinishStdout(kProgram)) return kFailed;

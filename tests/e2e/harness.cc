@@ -110,10 +110,18 @@ struct ChildStreams {
   int terminal = -1;
 };
 
+// -1 when root cannot become it. Anybody else need not.
+int BecomeNobody() {
+  constexpr uid_t kNobody = 65534;
+  if (geteuid() != 0) return 0;
+  return setgid(kNobody) == 0 ? setuid(kNobody) : -1;
+}
+
 // Between fork and exec: only what is safe after a fork of a program with threads.
 [[noreturn]] void BecomeProgram(const char* path, char** argv, char** envp, const char* folder,
-                                const ChildStreams& streams) {
+                                const ChildStreams& streams, bool unprivileged) {
   setsid();
+  if (unprivileged && BecomeNobody() != 0) _exit(126);
   if (streams.terminal >= 0) ioctl(streams.terminal, TIOCSCTTY, 0);
   if (*folder != '\0' && chdir(folder) != 0) _exit(126);
   // First out of the way of 0, 1 and 2, so that no stream is overwritten before it is used.
@@ -183,7 +191,7 @@ Process::Process(Program program, std::vector<std::string> args, const Launch& l
   if (pid_ < 0) Die("fork");
   if (pid_ == 0) {
     BecomeProgram(argv[0], const_cast<char**>(argv.data()), const_cast<char**>(envp.data()),
-                  folder.c_str(), child);
+                  folder.c_str(), child, launch.unprivileged);
   }
   for (const int fd : to_close) close(fd);
   CloseAndForget(&terminal.slave);

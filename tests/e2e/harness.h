@@ -29,6 +29,7 @@ struct Launch {
   std::string out_file;                    // when set, stdout is this file, e.g. /dev/full
   std::map<std::string, std::string> env;  // added to the test's own, less the programs' variables
   std::filesystem::path folder;            // working folder; empty: the test's own
+  bool unprivileged = false;               // where the test is root, the program is "nobody"
   std::chrono::seconds timeout{240};
 };
 

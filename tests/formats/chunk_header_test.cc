@@ -37,8 +37,18 @@ TEST(ChunkHeader, FullIsTheArticles) {
 
 TEST(ChunkHeader, SourcesArePrintedAsTheyAre) {
   ChunkHeaderFields fields = kFields;
-  fields.source = "100%s [x]\xff.md";
-  EXPECT_EQ(ChunkHeader(HeaderStyle::kShort, fields), "[100%s [x]\xff.md:12-19]\n");
+  fields.source = "100%s [x].md";
+  EXPECT_EQ(ChunkHeader(HeaderStyle::kShort, fields), "[100%s [x].md:12-19]\n");
+}
+
+TEST(ChunkHeader, OddNamesStayOnTheirLine) {
+  ChunkHeaderFields fields = kFields;
+  fields.source = "new\nline\xff.md";
+  fields.doc_id = fields.source;
+  EXPECT_EQ(ChunkHeader(HeaderStyle::kShort, fields), "[new%0Aline%FF.md:12-19]\n");
+  EXPECT_EQ(ChunkHeader(HeaderStyle::kFull, fields),
+            "Source: new%0Aline%FF.md\nChunk ID: new%0Aline%FF.md-chunk-004\n"
+            "Chunk position: 4\n\n");
 }
 
 TEST(ChunkSeparator, IsARuleBetweenBlankLines) { EXPECT_EQ(kChunkSeparator, "\n\n---\n\n"); }

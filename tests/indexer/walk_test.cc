@@ -1,52 +1,44 @@
 #include "indexer/walk.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <atomic>
-#include <fstream>
+#include <filesystem>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include "indexer/characters.h"
+#include "indexer/text_file.h"
+#include "tests/testing/temp_folder.h"
+#include "tests/testing/unprivileged.h"
 
 namespace rag::indexer {
 namespace {
 
 namespace fs = std::filesystem;
 
-// A folder of one test.
-class WalkTest : public ::testing::Test {
+class WalkCorpusTest : public ::testing::Test {
  protected:
-  void SetUp() override {
-    const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
-    root_ = fs::path(::testing::TempDir()) /
-            ("walk-" + std::to_string(::getpid()) + "-" + test->test_suite_name() + test->name());
-    fs::remove_all(root_);
-    fs::create_directories(root_);
-  }
-  void TearDown() override { fs::remove_all(root_); }
-
-  CorpusFile Write(const std::string& source, const std::string& bytes) {
-    const fs::path path = root_ / source;
-    fs::create_directories(path.parent_path());
-    std::ofstream(path, std::ios::binary) << bytes;
-    return {source, path};
+  CorpusFile Write(const std::string& source, const std::string& bytes = "x") const {
+    folder_.Write("corpus/" + source, bytes);
+    return {source, root_ / source};
   }
 
-  LoadedFile Load(const std::string& bytes) { return LoadTextFile(Write("file.txt", bytes)); }
+  void SetUp() override { fs::create_directories(root_); }
 
-  [[nodiscard]] WalkResult Walk() const {
-    absl::StatusOr<WalkResult> result = WalkCorpus(root_);
+  void Link(const std::string& target, const std::string& source) const {
+    fs::create_directories((root_ / source).parent_path());
+    fs::create_symlink(target, root_ / source);
+  }
+
+  [[nodiscard]] WalkResult Walk(const WalkOptions& options = {}) const {
+    absl::StatusOr<WalkResult> result = WalkCorpus(root_, options);
     EXPECT_TRUE(result.ok()) << result.status();
     return result.ok() ? *result : WalkResult();
   }
 
-  fs::path root_;
+  testing::TempFolder folder_;
+  const fs::path root_ = folder_.path() / "corpus";
 };
 
 std::vector<std::string> Sources(const std::vector<CorpusFile>& files) {
@@ -64,8 +56,6 @@ std::vector<std::string> Skips(const std::vector<SkippedFile>& files) {
 }
 
 using Strings = std::vector<std::string>;
-using WalkCorpusTest = WalkTest;
-using LoadTextFileTest = WalkTest;
 
 TEST_F(WalkCorpusTest, SortsByTheBytesOfTheWholeSource) {
   for (const char* source :
@@ -157,180 +147,224 @@ TEST_F(WalkCorpusTest, AFileAsRootIsAnInvalidArgument) {
 }
 
 TEST_F(WalkCorpusTest, NamesAnUnreadableFolderAndGoesOn) {
-  if (::geteuid() == 0) GTEST_SKIP() << "root may read every folder";
-  Write("a.txt", "x");
-  Write("locked/c.txt", "x");
+  Write("a.txt");
+  Write("b/b.txt");
+  Write("locked/c.txt");
   fs::permissions(root_ / "locked", fs::perms::none);
+  const testing::Unprivileged nobody;
 
   const WalkResult result = Walk();
-  fs::permissions(root_ / "locked", fs::perms::owner_all);
 
-  EXPECT_EQ(Sources(result.files), Strings{"a.txt"});
+  EXPECT_EQ(Sources(result.files), (Strings{"a.txt", "b/b.txt"}));
   ASSERT_EQ(Skips(result.skipped), Strings{"locked: unreadable"});
-  EXPECT_FALSE(result.skipped[0].detail.empty());
+  EXPECT_EQ(result.skipped[0].detail, "Permission denied");
 }
 
-TEST_F(LoadTextFileTest, ReturnsTheBytesAsTheyAre) {
-  const std::string bytes = "\xEF\xBB\xBF# T\r\n\r\nna\xC3\xAFve \xF0\x9F\x98\x80\r";
+TEST_F(WalkCorpusTest, AnUnreadableRootIsAnError) {
+  fs::permissions(root_, fs::perms::none);
+  const testing::Unprivileged nobody;
 
-  const LoadedFile file = Load(bytes);
-
-  ASSERT_TRUE(file.ok) << file.skipped.detail;
-  EXPECT_EQ(file.bytes, bytes);
+  EXPECT_EQ(WalkCorpus(root_).status().code(), absl::StatusCode::kPermissionDenied);
 }
 
-TEST_F(LoadTextFileTest, ReadsFilesLargerThanOneRead) {
-  std::string bytes;
-  for (int i = 0; i < 200000; ++i) bytes += std::to_string(i) + "\n";
+TEST_F(WalkCorpusTest, HiddenFilesCanBeTakenButGitNever) {
+  for (const char* source : {"a.md", ".hidden.md", ".git/config", "sub/.cache/x.md"}) Write(source);
+  Write("module/.git", "gitdir: ../.git/modules/module\n");
 
-  EXPECT_EQ(Load(bytes).bytes, bytes);
+  const WalkResult result = Walk({.hidden = true});
+
+  EXPECT_EQ(Sources(result.files), (Strings{".hidden.md", "a.md", "sub/.cache/x.md"}));
+  EXPECT_EQ(Skips(result.skipped), (Strings{".git: hidden", "module/.git: hidden"}));
 }
 
-TEST_F(LoadTextFileTest, ANulByteMakesAFileBinary) {
-  const LoadedFile file = Load(std::string("ab\0\xFF", 4));
-
-  EXPECT_FALSE(file.ok);
-  EXPECT_EQ(file.skipped.source, "file.txt");
-  EXPECT_EQ(file.skipped.reason, SkipReason::kBinary);
-  EXPECT_EQ(file.skipped.detail, "NUL byte at offset 2");
-}
-
-TEST_F(LoadTextFileTest, AHugeSparseFileIsBinaryAtOnce) {
-  const CorpusFile file = Write("sparse", "");
-  fs::resize_file(file.path, std::uintmax_t{1} << 36);
-
-  EXPECT_EQ(LoadTextFile(file).skipped.reason, SkipReason::kBinary);
-}
-
-TEST_F(LoadTextFileTest, NamesTheOffsetOfInvalidUtf8) {
-  const LoadedFile file = Load("caf\xE9 au lait");
-
-  EXPECT_EQ(file.skipped.reason, SkipReason::kInvalidUtf8);
-  EXPECT_EQ(file.skipped.detail, "not UTF-8 at offset 3");
-}
-
-TEST_F(LoadTextFileTest, NothingButWhiteSpaceIsBlank) {
-  for (const char* bytes :
-       {"", "\n", " \t\r\n\f\v", "\xEF\xBB\xBF", "\xEF\xBB\xBF\r\n", "\xC2\xA0\xE3\x80\x80\n"}) {
-    EXPECT_EQ(Load(bytes).skipped.reason, SkipReason::kBlank) << bytes;
-  }
-}
-
-TEST_F(LoadTextFileTest, AByteOrderMarkInsideIsText) { EXPECT_TRUE(Load(" \xEF\xBB\xBF").ok); }
-
-TEST_F(LoadTextFileTest, AVanishedFileIsUnreadable) {
-  const LoadedFile file = LoadTextFile({"gone.md", root_ / "gone.md"});
-
-  EXPECT_EQ(file.skipped.reason, SkipReason::kUnreadable);
-  EXPECT_FALSE(file.skipped.detail.empty());
-}
-
-TEST_F(LoadTextFileTest, AFileThatBecameALinkIsNotFollowed) {
-  Write("a.md", "x");
-  fs::create_symlink("a.md", root_ / "b.md");
-
-  EXPECT_EQ(LoadTextFile({"b.md", root_ / "b.md"}).skipped.reason, SkipReason::kSymlink);
-}
-
-TEST_F(LoadTextFileTest, APipeIsNotWaitedFor) {
-  ASSERT_EQ(::mkfifo((root_ / "pipe").c_str(), 0600), 0);
-
-  EXPECT_EQ(LoadTextFile({"pipe", root_ / "pipe"}).skipped.reason, SkipReason::kSpecial);
-}
-
-TEST_F(LoadTextFileTest, AFolderIsSpecial) {
-  EXPECT_EQ(LoadTextFile({"d", root_}).skipped.reason, SkipReason::kSpecial);
-}
-
-TEST_F(LoadTextFileTest, AFileWithoutPermissionIsUnreadable) {
-  if (::geteuid() == 0) GTEST_SKIP() << "root may read every file";
-  const CorpusFile file = Write("secret.txt", "x");
-  fs::permissions(file.path, fs::perms::none);
-
-  EXPECT_EQ(LoadTextFile(file).skipped.reason, SkipReason::kUnreadable);
-}
-
-TEST_F(LoadTextFileTest, AFileThatGrowsAndShrinksGivesWholeWrites) {
-  const CorpusFile file = Write("churn.txt", "line\n");
-  std::atomic<bool> stop = false;
-  std::thread writer([&] {
-    while (!stop) {
-      std::ofstream(file.path, std::ios::binary | std::ios::app) << std::string(50000, 'x');
-      fs::resize_file(file.path, 5);
+// A project with build output and nested rules.
+class IgnoreFilesTest : public WalkCorpusTest {
+ protected:
+  void SetUp() override {
+    for (const char* source :
+         {"a.md", "top.md", "docs/top.md", "docs/keep.md", "docs/drop.md", "docs/n.md",
+          "build/out.md", "docs/tmp/x.md", "run.log", ".hidden/h.md", ".git/g.md"}) {
+      Write(source);
     }
-  });
-
-  for (int i = 0; i < 200; ++i) {
-    const LoadedFile loaded = LoadTextFile(file);
-    ASSERT_TRUE(loaded.ok || loaded.skipped.reason == SkipReason::kBinary);
-    ASSERT_TRUE(!loaded.ok || loaded.bytes.substr(0, 5) == "line\n");
+    Write(".gitignore", "build/\n*.log\n/top.md\n");
+    Write("docs/.gitignore", "d*.md\nk*.md\n!keep.md\ntmp/\n");
   }
-  stop = true;
-  writer.join();
+};
+
+TEST_F(IgnoreFilesTest, AreHonouredOutsideARepository) {
+  fs::remove_all(root_ / ".git");
+
+  const WalkResult result = Walk();
+
+  EXPECT_EQ(Sources(result.files), (Strings{"a.md", "docs/keep.md", "docs/n.md", "docs/top.md"}));
+  EXPECT_EQ(Skips(result.skipped),
+            (Strings{".gitignore: hidden", ".hidden: hidden", "build: ignored",
+                     "docs/.gitignore: hidden", "docs/drop.md: ignored", "docs/tmp: ignored",
+                     "run.log: ignored", "top.md: ignored"}));
 }
 
-std::string Encode(char32_t c) {
-  std::string out;
-  const auto put = [&](char32_t byte) { out += static_cast<char>(byte); };
-  if (c < 0x80) {
-    put(c);
-  } else if (c < 0x800) {
-    put(0xC0 | (c >> 6));
-  } else if (c < 0x10000) {
-    put(0xE0 | (c >> 12));
-    put(0x80 | ((c >> 6) & 0x3F));
-  } else {
-    put(0xF0 | (c >> 18));
-    put(0x80 | ((c >> 12) & 0x3F));
-    put(0x80 | ((c >> 6) & 0x3F));
-  }
-  if (c >= 0x80) put(0x80 | (c & 0x3F));
-  return out;
+TEST_F(IgnoreFilesTest, CanBeTurnedOff) {
+  EXPECT_EQ(Sources(Walk({.use_ignore_files = false}).files),
+            (Strings{"a.md", "build/out.md", "docs/drop.md", "docs/keep.md", "docs/n.md",
+                     "docs/tmp/x.md", "docs/top.md", "run.log", "top.md"}));
 }
 
-TEST(Utf8, ExactlyTheScalarValuesAreValid) {
-  for (char32_t c = 0; c < 0x120000; ++c) {
-    const std::string bytes = Encode(c);
-    const bool scalar = c < 0xD800 || (c >= 0xE000 && c < 0x110000);
-    ASSERT_EQ(ValidUtf8Prefix(bytes) == bytes.size(), scalar) << static_cast<std::uint32_t>(c);
-    ASSERT_TRUE(!scalar || DecodeAt(bytes, 0).value == c);
-  }
+TEST_F(IgnoreFilesTest, RagignoreAddsToGitignoreAndWinsOverIt) {
+  Write(".ragignore", "!/top.md\nn.md\n");
+
+  EXPECT_EQ(Sources(Walk().files), (Strings{"a.md", "docs/keep.md", "docs/top.md", "top.md"}));
 }
 
-TEST(Utf8, OverlongFormsAreInvalid) {
-  for (const char* bytes : {"\xC0\xAF", "\xC1\xBF", "\xE0\x80\xAF", "\xE0\x9F\xBF",
-                            "\xF0\x80\x80\xAF", "\xF0\x8F\xBF\xBF", "\xF8\x88\x80\x80\x80"}) {
-    EXPECT_EQ(ValidUtf8Prefix(bytes), 0U);
-  }
+TEST_F(IgnoreFilesTest, NothingBelowAnIgnoredFolderComesBack) {
+  Write("build/.gitignore", "!*\n");
+
+  EXPECT_EQ(Sources(Walk().files), (Strings{"a.md", "docs/keep.md", "docs/n.md", "docs/top.md"}));
 }
 
-TEST(Utf8, EveryTruncationOfASequenceIsInvalid) {
-  for (const char32_t c : {0xE9U, 0x20ACU, 0x1F600U}) {
-    const std::string bytes = Encode(c);
-    for (std::size_t size = 1; size < bytes.size(); ++size) {
-      EXPECT_EQ(ValidUtf8Prefix("a" + bytes.substr(0, size)), 1U);
-    }
-  }
+TEST_F(WalkCorpusTest, AnUnreadableIgnoreFileIsNamed) {
+  Write("a.md");
+  Write(".gitignore", "a.md\n");
+  fs::permissions(root_ / ".gitignore", fs::perms::none);
+  const testing::Unprivileged nobody;
+
+  const WalkResult result = Walk();
+
+  EXPECT_EQ(Sources(result.files), Strings{"a.md"});
+  EXPECT_EQ(Skips(result.skipped), Strings{".gitignore: unreadable"});
 }
 
-TEST(MediaTypeOf, MarkdownEndingsInAnyCaseAreMarkdown) {
-  for (const char* name : {"a.md", "a.MD", "x/y.Markdown", "a.b.mdown", "a.mkd"}) {
-    EXPECT_EQ(MediaTypeOf(name), formats::MediaType::kMarkdown) << name;
-  }
+TEST_F(WalkCorpusTest, ExcludeLeavesOutFilesAndDoesNotEnterFolders) {
+  for (const char* source : {"a.md", "b.log", "x/b.log", "x/out/c.md", "x/c.md"}) Write(source);
+
+  const WalkResult result = Walk({.exclude = {"*.log", "/x/out/"}});
+
+  EXPECT_EQ(Sources(result.files), (Strings{"a.md", "x/c.md"}));
+  EXPECT_EQ(Skips(result.skipped),
+            (Strings{"b.log: excluded", "x/b.log: excluded", "x/out: excluded"}));
 }
 
-TEST(MediaTypeOf, EverythingElseIsPlainText) {
-  for (const char* name : {"a.txt", "md", "a.md/b", "a.md.txt", "a.mdx", "", "a."}) {
-    EXPECT_EQ(MediaTypeOf(name), formats::MediaType::kPlainText) << name;
-  }
+TEST_F(WalkCorpusTest, IncludeTakesMatchingFilesAndWhatLiesInMatchingFolders) {
+  for (const char* source : {"a.md", "b.log", "x/b.md", "x/docs/c.log", "x/docs/y/d"})
+    Write(source);
+
+  EXPECT_EQ(Sources(Walk({.include = {"/*.md", "docs/"}}).files),
+            (Strings{"a.md", "x/docs/c.log", "x/docs/y/d"}));
 }
 
-TEST(FileStem, DropsFoldersAndTheLastExtension) {
-  EXPECT_EQ(FileStem("a/b.c/notes.tar.gz"), "notes.tar");
-  EXPECT_EQ(FileStem("notes.md"), "notes");
-  EXPECT_EQ(FileStem("a.b/README"), "README");
-  EXPECT_EQ(FileStem("a/.profile"), ".profile");
-  EXPECT_EQ(FileStem("ends."), "ends");
+TEST_F(WalkCorpusTest, ExcludeWinsOverIncludeAndTheLastMatchOfAListDecides) {
+  for (const char* source : {"a.md", "b.md", "c.md", "d/a.md"}) Write(source);
+
+  EXPECT_EQ(Sources(Walk({.include = {"*.md", "!c.md"}, .exclude = {"a.md", "!/d/a.md"}}).files),
+            (Strings{"b.md", "d/a.md"}));
+}
+
+TEST_F(WalkCorpusTest, GlobsDoNotBringBackWhatIsIgnored) {
+  Write("a.md");
+  Write(".gitignore", "a.md\n");
+
+  EXPECT_EQ(Skips(Walk({.include = {"a.md"}, .exclude = {"!a.md"}}).skipped),
+            (Strings{".gitignore: hidden", "a.md: ignored"}));
+}
+
+TEST_F(WalkCorpusTest, TheFolderToLeaveOutIsPassedOverWithoutAWord) {
+  Write("a.md");
+  Write("index/CURRENT");
+  Link("index", "link");
+
+  const WalkResult result = Walk({.follow_symlinks = true, .leave_out = root_ / "." / "index"});
+
+  EXPECT_EQ(Sources(result.files), Strings{"a.md"});
+  EXPECT_TRUE(result.skipped.empty());
+}
+
+class FollowLinksTest : public WalkCorpusTest {
+ protected:
+  [[nodiscard]] WalkResult Follow() const { return Walk({.follow_symlinks = true}); }
+};
+
+TEST_F(FollowLinksTest, LoopsEndAndFoldersAboveAreNotEntered) {
+  Write("a.txt");
+  Write("sub/b.txt");
+  Link(".", "loop");
+  Link("..", "sub/up");
+  Link("self", "self");
+  Link("/", "rootlink");
+  Link("../..", "sub/above");
+
+  const WalkResult result = Follow();
+
+  EXPECT_EQ(Sources(result.files), (Strings{"a.txt", "sub/b.txt"}));
+  EXPECT_EQ(Skips(result.skipped),
+            (Strings{"loop: duplicate", "rootlink: symlink", "self: unreadable",
+                     "sub/above: symlink", "sub/up: duplicate"}));
+}
+
+TEST_F(FollowLinksTest, FilesAndFoldersOutsideAreTaken) {
+  folder_.Write("outside/deep/c.md", "text of c");
+  folder_.Write("single.md", "text of single");
+  Link("../outside", "linked");
+  Link("../single.md", "one.md");
+
+  const WalkResult result = Follow();
+
+  ASSERT_EQ(Sources(result.files), (Strings{"linked/deep/c.md", "one.md"}));
+  EXPECT_EQ(LoadTextFile(result.files[0]).bytes, "text of c");
+  EXPECT_EQ(LoadTextFile(result.files[1]).bytes, "text of single");
+}
+
+TEST_F(FollowLinksTest, EachFileIsTakenOnceUnderItsShortestPath) {
+  Write("x/y/a.md");
+  Write("b.md");
+  Link("x/y", "short");
+  Link("b.md", "a-link-to-b.md");
+  Link("../b.md", "x/b.md");
+
+  const WalkResult result = Follow();
+
+  EXPECT_EQ(Sources(result.files), (Strings{"b.md", "short/a.md"}));
+  EXPECT_EQ(Skips(result.skipped),
+            (Strings{"a-link-to-b.md: duplicate", "x/b.md: duplicate", "x/y: duplicate"}));
+}
+
+TEST_F(FollowLinksTest, TwoFoldersThatLinkToEachOtherEnd) {
+  folder_.Write("outside/o.md", "x");
+  fs::create_symlink(root_ / "a", folder_.path() / "outside/back");
+  Write("a/a.md");
+  Link(folder_.path() / "outside", "a/out");
+
+  EXPECT_EQ(Sources(Follow().files), (Strings{"a/a.md", "a/out/o.md"}));
+}
+
+TEST_F(FollowLinksTest, WhatIsIgnoredUnderOnePathIsTakenUnderAnother) {
+  Write("build/docs/a.md");
+  Write(".gitignore", "/build/\n");
+  Link("build/docs", "docs");
+
+  EXPECT_EQ(Sources(Follow().files), Strings{"docs/a.md"});
+}
+
+TEST_F(FollowLinksTest, LinksToFoldersMatchPatternsForFolders) {
+  folder_.Write("outside/o.md", "x");
+  Link("../outside", "out");
+  Write(".gitignore", "out/\n");
+
+  EXPECT_EQ(Skips(Follow().skipped), (Strings{".gitignore: hidden", "out: ignored"}));
+}
+
+TEST_F(FollowLinksTest, BrokenLinksAndLinksToPipesAreNamed) {
+  Link("missing", "broken");
+  ASSERT_EQ(::mkfifo((folder_.path() / "pipe").c_str(), 0600), 0);
+  Link("../pipe", "pipe");
+
+  EXPECT_EQ(Skips(Follow().skipped), (Strings{"broken: unreadable", "pipe: special"}));
+}
+
+TEST_F(FollowLinksTest, HardLinksCountOnce) {
+  Write("b.md");
+  fs::create_hard_link(root_ / "b.md", root_ / "a.md");
+
+  EXPECT_EQ(Sources(Follow().files), Strings{"a.md"});
+  EXPECT_EQ(Sources(Walk().files), (Strings{"a.md", "b.md"}));
 }
 
 }  // namespace

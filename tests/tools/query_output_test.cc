@@ -1,5 +1,6 @@
 #include "tools/query_output.h"
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
@@ -102,8 +103,26 @@ TEST(QueryJson, IsDumpedAsOneLineOfUtf8) {
 
   EXPECT_EQ(line.find('\n'), std::string::npos);
   const ordered_json back = ordered_json::parse(line);
-  EXPECT_EQ(back["included"][0]["source"], "caf\xef\xbf\xbd.md");
+  EXPECT_EQ(back["included"][0]["source"], "caf%E9.md");
+  EXPECT_EQ(back["included"][0]["escaped"], true);
+  EXPECT_FALSE(back["included"][1].contains("escaped"));
   EXPECT_EQ(back["context"], result.context);
+}
+
+TEST(QueryTrace, ShowsOddNamesOnOneLine) {
+  querier::QueryResult result = MakeResult();
+  const std::string before = FormatTrace(result);
+  result.documents[0].source = "new\nline\xe9.md";
+  result.included[0].source = result.documents[0].source;
+  result.chunks[0].chunk_id = result.documents[0].source + "-chunk-002";
+  result.skipped[0].chunk_id = result.chunks[0].chunk_id;
+
+  const std::string after = FormatTrace(result);
+
+  EXPECT_NE(after.find("new%0Aline%E9.md-chunk-002"), std::string::npos) << after;
+  EXPECT_EQ(after.find('\xe9'), std::string::npos) << after;
+  EXPECT_EQ(std::count(after.begin(), after.end(), '\n'),
+            std::count(before.begin(), before.end(), '\n'));
 }
 
 TEST(QueryTrace, SaysWhatWasHitIncludedAndSkipped) {
