@@ -19,28 +19,31 @@ constexpr int kRadius = formats::kNearRadius;
 
 double Mean(double sum, std::uint64_t n) { return n == 0 ? 1.0 : sum / static_cast<double>(n); }
 
-// Adds each posting to the chunks around it, weighted by distance.
-void Spread(std::vector<double>& values) {
-  // Two sweeps of a bounded geometric sum would drift in rounding; n * 17 additions are cheap
-  // enough.
-  static const std::array<double, kRadius + 1> kWeights = [] {
-    std::array<double, kRadius + 1> weights{};
-    for (int d = 0; d <= kRadius; ++d)
-      weights[static_cast<std::size_t>(d)] = std::pow(formats::kNearDecay, d);
-    return weights;
-  }();
-  const auto n = static_cast<std::int64_t>(values.size());
-  std::vector<double> out(values.size(), 0.0);
-  for (std::int64_t i = 0; i < n; ++i) {
-    const double value = values[static_cast<std::size_t>(i)];
-    if (value == 0) continue;
-    const std::int64_t last = std::min<std::int64_t>(n - 1, i + kRadius);
-    for (std::int64_t j = std::max<std::int64_t>(0, i - kRadius); j <= last; ++j) {
-      out[static_cast<std::size_t>(j)] +=
-          value * kWeights[static_cast<std::size_t>(j < i ? i - j : j - i)];
-    }
+// A value reaches kRadius chunks either way: a window of 2 * kRadius + 1, made even for vectors of
+// two. The addition of 0 at its end changes nothing.
+constexpr std::size_t kWindow = 2 * kRadius + 2;
+
+std::array<double, kWindow> MakeWindow() {
+  std::array<double, kWindow> window{};
+  for (int d = -kRadius; d <= kRadius; ++d) {
+    window[static_cast<std::size_t>(d + kRadius)] = std::pow(formats::kNearDecay, std::abs(d));
   }
-  values.swap(out);
+  return window;
+}
+
+// Adds each value to the chunks around it, weighted by distance. Two sweeps of a bounded geometric
+// sum would be fewer additions, but drift in rounding: equal chunks must get equal scores.
+// `padded` is room for the sums.
+void Spread(std::vector<double>& values, std::vector<double>& padded) {
+  static const std::array<double, kWindow> kWeights = MakeWindow();
+  padded.assign(values.size() + kWindow, 0.0);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const double value = values[i];
+    if (value == 0) continue;
+    double* const out = padded.data() + i;  // stands for chunk i - kRadius
+    for (std::size_t j = 0; j < kWindow; ++j) out[j] += value * kWeights[j];
+  }
+  std::copy_n(padded.begin() + kRadius, values.size(), values.begin());
 }
 
 }  // namespace
@@ -87,7 +90,8 @@ std::vector<double> Bm25Scorer::ScoreSegment(const ForwardSegmentView& segment) 
     near.length[c] = segment.body_length(c) + segment.heading_length(s);
     chunks.length[c] = near.length[c] + title_length;
   }
-  Spread(near.length);
+  std::vector<double> padded;
+  Spread(near.length, padded);
   for (double& length : near.length) length += title_length;
 
   std::vector<double> headings(num_sections);
@@ -108,7 +112,7 @@ std::vector<double> Bm25Scorer::ScoreSegment(const ForwardSegmentView& segment) 
     }
     for (std::size_t c = 0; c < num_chunks; ++c) chunks.Add(c, counts[c] + title, weight);
     for (std::size_t s = 0; s < num_sections; ++s) sections.Add(s, section_counts[s], weight);
-    Spread(counts);
+    Spread(counts, padded);
     for (std::size_t c = 0; c < num_chunks; ++c) near.Add(c, counts[c] + title, weight);
   }
   std::vector<double> out(num_chunks);

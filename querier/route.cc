@@ -19,7 +19,8 @@ using storage::VectorHit;
 
 // Lists of docs.faiss that are scanned when it has more than one.
 constexpr std::size_t kProbes = 32;
-// Documents of up to so many chunks (eight forward segments, 2 MB of text) are scored whole.
+// Documents of up to so many chunks (eight forward segments, 2 MB of text) are scored whole: exact
+// scores of so little cost less than a wrong choice.
 constexpr std::size_t kWholeDocumentChunks = 8 * std::size_t{formats::kSegmentChunks};
 // Documents that the vectors propose before rare terms are counted: far more than go on, so that
 // asking for fewer documents gives the best of those that asking for more gives.
@@ -99,43 +100,45 @@ absl::StatusOr<std::vector<ScoredDocument>> Router::ArticleDocuments(
   return proposed;
 }
 
-absl::StatusOr<std::vector<std::uint32_t>> Router::Propose(std::uint32_t document,
-                                                           std::size_t limit) const {
-  RAG_ASSIGN_OR_RETURN(const std::uint64_t num_chunks, reader_.NumChunks(document));
-  std::vector<std::uint32_t> chunks;
-  // Nothing to choose, or so little that exact scores of everything cost less than a wrong choice.
-  if (num_chunks <= std::max<std::size_t>(limit, kWholeDocumentChunks)) {
-    chunks.resize(num_chunks);
-    std::iota(chunks.begin(), chunks.end(), 0U);
-    return chunks;
-  }
+absl::StatusOr<std::vector<std::uint32_t>> Router::Favoured(std::uint32_t document,
+                                                            std::size_t limit) const {
   RAG_ASSIGN_OR_RETURN(const std::vector<VectorHit> hits,
                        reader_.SearchDocument(document, question_.chunk_vector, limit));
+  std::vector<std::uint32_t> chunks;
   chunks.reserve(hits.size());
   for (const VectorHit& hit : hits) chunks.push_back(hit.id);
-  std::sort(chunks.begin(), chunks.end());  // so that the chunks of a segment follow each other
+  std::sort(chunks.begin(), chunks.end());
   return chunks;
+}
+
+absl::Status Router::AddSegments(std::uint32_t document, std::size_t limit,
+                                 std::vector<IndexReader::ChunkRef>& segments) const {
+  RAG_ASSIGN_OR_RETURN(const std::uint64_t num_chunks, reader_.NumChunks(document));
+  if (num_chunks <= std::max(limit, kWholeDocumentChunks)) {
+    for (std::uint32_t first = 0; first < num_chunks; first += formats::kSegmentChunks) {
+      segments.push_back({document, first});
+    }
+    return absl::OkStatus();
+  }
+  RAG_ASSIGN_OR_RETURN(const std::vector<std::uint32_t> chunks, Favoured(document, limit));
+  for (const std::uint32_t chunk : chunks) {
+    const IndexReader::ChunkRef segment{document, chunk - chunk % formats::kSegmentChunks};
+    if (segments.empty() || segments.back() != segment) segments.push_back(segment);
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<std::vector<ScoredChunk>> Router::Chunks(
     const std::vector<ScoredDocument>& documents, const RouteLimits& limits) const {
-  const std::size_t proposals = article() ? kArticleProposals : limits.chunks_per_document;
-  std::vector<std::vector<std::uint32_t>> proposed;
-  proposed.reserve(documents.size());
-  for (const ScoredDocument& hit : documents) {
-    RAG_ASSIGN_OR_RETURN(std::vector<std::uint32_t> of_document, Propose(hit.document, proposals));
-    proposed.push_back(std::move(of_document));
-  }
   std::vector<ScoredChunk> chunks;
   if (article()) {
-    for (std::size_t i = 0; i < documents.size(); ++i) {
-      RAG_ASSIGN_OR_RETURN(std::vector<ScoredChunk> scored,
-                           ArticleChunks(documents[i].document, proposed[i]));
+    for (const ScoredDocument& hit : documents) {
+      RAG_ASSIGN_OR_RETURN(std::vector<ScoredChunk> scored, ArticleChunks(hit.document));
       if (scored.size() > limits.chunks_per_document) scored.resize(limits.chunks_per_document);
       chunks.insert(chunks.end(), scored.begin(), scored.end());
     }
   } else {
-    RAG_ASSIGN_OR_RETURN(chunks, Bm25Chunks(documents, proposed, limits.chunks_per_document));
+    RAG_ASSIGN_OR_RETURN(chunks, Bm25Chunks(documents, limits.chunks_per_document));
   }
   KeepPositive(chunks);
   Sort(chunks);
@@ -143,8 +146,13 @@ absl::StatusOr<std::vector<ScoredChunk>> Router::Chunks(
   return chunks;
 }
 
-absl::StatusOr<std::vector<ScoredChunk>> Router::ArticleChunks(
-    std::uint32_t document, const std::vector<std::uint32_t>& proposed) const {
+absl::StatusOr<std::vector<ScoredChunk>> Router::ArticleChunks(std::uint32_t document) const {
+  RAG_ASSIGN_OR_RETURN(const std::uint64_t num_chunks, reader_.NumChunks(document));
+  std::vector<std::uint32_t> proposed(num_chunks);
+  std::iota(proposed.begin(), proposed.end(), 0U);
+  if (num_chunks > std::max(kArticleProposals, kWholeDocumentChunks)) {
+    RAG_ASSIGN_OR_RETURN(proposed, Favoured(document, kArticleProposals));
+  }
   std::vector<IndexReader::ChunkRef> refs;
   refs.reserve(proposed.size());
   for (const std::uint32_t chunk : proposed) refs.push_back({document, chunk});
@@ -159,35 +167,26 @@ absl::StatusOr<std::vector<ScoredChunk>> Router::ArticleChunks(
   return chunks;
 }
 
+// A segment's scores come all at once, so all of its chunks stand for election.
 absl::StatusOr<std::vector<ScoredChunk>> Router::Bm25Chunks(
-    const std::vector<ScoredDocument>& documents,
-    const std::vector<std::vector<std::uint32_t>>& proposed,
-    std::size_t chunks_per_document) const {
-  std::vector<IndexReader::ChunkRef> refs;
-  for (std::size_t i = 0; i < documents.size(); ++i) {
-    for (const std::uint32_t chunk : proposed[i]) {
-      refs.push_back({documents[i].document, chunk});
-    }
+    const std::vector<ScoredDocument>& documents, std::size_t chunks_per_document) const {
+  std::vector<IndexReader::ChunkRef> segments;
+  for (const ScoredDocument& hit : documents) {
+    RAG_RETURN_IF_ERROR(AddSegments(hit.document, chunks_per_document, segments));
   }
-  RAG_RETURN_IF_ERROR(cache_.Load(refs));
-  // A segment's scores come all at once, so all of its chunks stand for election.
+  RAG_RETURN_IF_ERROR(cache_.Load(segments));
   const Bm25Scorer scorer(question_, reader_.terms().totals());
   std::vector<ScoredChunk> chunks;
   std::vector<ScoredChunk> of_document;
-  const formats::ForwardSegmentView* last = nullptr;
-  for (std::size_t i = 0; i < refs.size(); ++i) {
+  for (std::size_t i = 0; i < segments.size(); ++i) {
+    const auto [document, first_chunk] = segments[i];
     RAG_ASSIGN_OR_RETURN(const formats::ForwardSegmentView* segment,
-                         cache_.SegmentOf(refs[i].document, refs[i].chunk));
-    if (segment != last) {
-      const std::vector<double> scores = scorer.ScoreSegment(*segment);
-      for (std::uint32_t c = 0; c < scores.size(); ++c) {
-        if (scores[c] > 0) {
-          of_document.push_back({refs[i].document, segment->first_chunk() + c, scores[c]});
-        }
-      }
-      last = segment;
+                         cache_.SegmentOf(document, first_chunk));
+    const std::vector<double> scores = scorer.ScoreSegment(*segment);
+    for (std::uint32_t c = 0; c < scores.size(); ++c) {
+      if (scores[c] > 0) of_document.push_back({document, first_chunk + c, scores[c]});
     }
-    if (i + 1 == refs.size() || refs[i + 1].document != refs[i].document) {
+    if (i + 1 == segments.size() || segments[i + 1].document != document) {
       Sort(of_document);
       if (of_document.size() > chunks_per_document) of_document.resize(chunks_per_document);
       chunks.insert(chunks.end(), of_document.begin(), of_document.end());

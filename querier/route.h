@@ -49,18 +49,19 @@ class Router {
   // Raises the scores of documents that hold rare terms of the question, and adds those not yet
   // there.
   absl::Status AddRareDocuments(std::vector<ScoredDocument>& documents) const;
-  // Chunks whose segments are worth reading: all of a document's, or where those are many, the
-  // `limit` that its vectors favour.
-  [[nodiscard]] absl::StatusOr<std::vector<std::uint32_t>> Propose(std::uint32_t document,
-                                                                   std::size_t limit) const;
+  // The chunks that a document's vectors favour, ascending.
+  [[nodiscard]] absl::StatusOr<std::vector<std::uint32_t>> Favoured(std::uint32_t document,
+                                                                    std::size_t limit) const;
+  // Appends the first chunks of the segments worth reading: all of a document's, or where those are
+  // many, those of the `limit` chunks that its vectors favour.
+  absl::Status AddSegments(std::uint32_t document, std::size_t limit,
+                           std::vector<storage::IndexReader::ChunkRef>& segments) const;
   [[nodiscard]] absl::StatusOr<std::vector<ScoredDocument>> ArticleDocuments(
       std::vector<ScoredDocument> proposed) const;
   [[nodiscard]] absl::StatusOr<std::vector<ScoredChunk>> ArticleChunks(
-      std::uint32_t document, const std::vector<std::uint32_t>& proposed) const;
+      std::uint32_t document) const;
   [[nodiscard]] absl::StatusOr<std::vector<ScoredChunk>> Bm25Chunks(
-      const std::vector<ScoredDocument>& documents,
-      const std::vector<std::vector<std::uint32_t>>& proposed,
-      std::size_t chunks_per_document) const;
+      const std::vector<ScoredDocument>& documents, std::size_t chunks_per_document) const;
 
   const storage::IndexReader& reader_;
   const Question& question_;

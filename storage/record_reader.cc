@@ -1,6 +1,7 @@
 #include "storage/record_reader.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdarg>
 #include <cstddef>
 #include <exception>
@@ -29,6 +30,8 @@ namespace fs = std::filesystem;
 constexpr std::size_t kBlockCacheBytes = 8 << 20;
 // Above the number of SST files, so that each is opened once and readers survive their deletion.
 constexpr int kMaxOpenFiles = 64;
+// Values that MultiVisit holds: enough to share blocks, few enough to use the same memory again.
+constexpr std::size_t kVisitedAtOnce = 8;
 // Of RocksDB's table format, version 5.
 constexpr std::size_t kFooterBytes = 53;
 constexpr std::uint64_t kBlockTrailerBytes = 5;
@@ -263,21 +266,24 @@ absl::Status RocksRecordReader::MultiVisit(
     const std::function<absl::Status(std::size_t, std::string_view)>& visit) const {
   RAG_ASSIGN_OR_RETURN(rocksdb::ColumnFamilyHandle* const handle, Find(family));
   return WithoutThrowing(folder_, [&]() -> absl::Status {
-    if (keys.empty()) return absl::OkStatus();
-    const std::vector<rocksdb::Slice> slices(keys.begin(), keys.end());
-    std::vector<rocksdb::PinnableSlice> found(keys.size());
-    std::vector<rocksdb::Status> statuses(keys.size());
-    database_->MultiGet(read_options_, handle, slices.size(), slices.data(), found.data(),
-                        statuses.data());
-    for (std::size_t i = 0; i < keys.size(); ++i) {
-      if (statuses[i].IsNotFound()) {
-        return absl::DataLossError(
-            absl::StrCat(Place(family, keys[i]), ": the record is missing", kRemedy));
+    std::array<rocksdb::Slice, kVisitedAtOnce> slices;
+    std::array<rocksdb::PinnableSlice, kVisitedAtOnce> found;
+    std::array<rocksdb::Status, kVisitedAtOnce> statuses;
+    for (std::size_t first = 0; first < keys.size(); first += kVisitedAtOnce) {
+      const std::size_t count = std::min(keys.size() - first, kVisitedAtOnce);
+      for (std::size_t i = 0; i < count; ++i) slices[i] = ToSlice(keys[first + i]);
+      database_->MultiGet(read_options_, handle, count, slices.data(), found.data(),
+                          statuses.data());
+      for (std::size_t i = 0; i < count; ++i) {
+        const std::string& key = keys[first + i];
+        if (statuses[i].IsNotFound()) {
+          return absl::DataLossError(
+              absl::StrCat(Place(family, key), ": the record is missing", kRemedy));
+        }
+        RAG_RETURN_IF_ERROR(ToStatus(statuses[i], Place(family, key)));
+        RAG_RETURN_IF_ERROR(visit(first + i, ToView(found[i])));
+        found[i].Reset();
       }
-      RAG_RETURN_IF_ERROR(ToStatus(statuses[i], Place(family, keys[i])));
-    }
-    for (std::size_t i = 0; i < keys.size(); ++i) {
-      RAG_RETURN_IF_ERROR(visit(i, ToView(found[i])));
     }
     return absl::OkStatus();
   });

@@ -50,7 +50,7 @@ class RecordReader {
                                                         std::string_view key) const = 0;
   // Calls `visit` with the number of each key and its value, in the order of `keys` (which need not
   // be sorted), until it returns an error, which is passed on. Nothing is copied: views live until
-  // visit returns. Any absent key is an error: DATA_LOSS, before the first visit.
+  // visit returns. The first absent key ends it: DATA_LOSS.
   [[nodiscard]] virtual absl::Status MultiVisit(
       std::string_view family, std::span<const std::string> keys,
       const std::function<absl::Status(std::size_t i, std::string_view value)>& visit) const = 0;
