@@ -16,14 +16,15 @@ namespace rag::formats {
 inline constexpr std::string_view kDocumentsFamily = "documents";  // doc -> DocumentRecord
 inline constexpr std::string_view kSourcesFamily = "sources";      // source path -> doc (varint)
 inline constexpr std::string_view kParentsFamily = "parents";      // doc, parent -> ParentRecord
-inline constexpr std::string_view kChunksFamily = "chunks";        // doc, chunk -> ChunkRecord
+inline constexpr std::string_view kChunksFamily = "chunks";        // doc, group -> chunk group
 inline constexpr std::string_view kSummariesFamily =
     "summaries";                                           // doc, level, node -> SummaryNode
 inline constexpr std::string_view kTermsFamily = "terms";  // doc, segment -> ForwardSegment
 
 // 4 bytes: the document's ordinal.
 std::string DocumentKey(std::uint32_t document);
-// 8 bytes: the document's ordinal, then the ordinal of a chunk, parent or segment in the document.
+// 8 bytes: the document's ordinal, then the ordinal of a parent, chunk group or segment in the
+// document.
 std::string ItemKey(std::uint32_t document, std::uint32_t item);
 // 12 bytes: document, level of the reduction, node in the level.
 std::string NodeKey(std::uint32_t document, std::uint32_t level, std::uint32_t node);

@@ -161,6 +161,7 @@ std::string Encode(const DocumentRecord& record) {
   out.Varint(record.num_chunks);
   out.Varint(record.num_parents);
   out.Varint(record.num_segments);
+  out.Varint(record.chunks_per_group);
   WriteLevelSizes(out, record.level_sizes);
   WriteSummary(out, record.summary, 0);
   WriteMetadata(out, record.metadata);
@@ -180,6 +181,10 @@ absl::StatusOr<DocumentRecord> DecodeDocument(std::string_view bytes) {
   record.num_chunks = ReadU32(in);
   record.num_parents = ReadU32(in);
   record.num_segments = ReadU32(in);
+  record.chunks_per_group = ReadU32(in);
+  if (in.ok() && record.num_chunks > 0 && record.chunks_per_group == 0) {
+    in.Fail("chunks of a group: expected at least 1, found 0");
+  }
   record.level_sizes = ReadLevelSizes(in);
   record.summary = ReadSummary(in, 0, std::numeric_limits<std::uint64_t>::max());
   record.metadata = ReadMetadata(in);

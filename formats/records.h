@@ -55,6 +55,7 @@ struct DocumentRecord {
   std::uint32_t num_chunks = 0;
   std::uint32_t num_parents = 0;
   std::uint32_t num_segments = 0;          // forward segments, formats/forward_index.h
+  std::uint32_t chunks_per_group = 0;      // above 0 where there are chunks, formats/chunk_group.h
   std::vector<std::uint32_t> level_sizes;  // nodes in each level of the summary tree, level 0 first
   Summary summary;                         // the root of the tree
   std::map<std::string, std::string> metadata;
@@ -73,7 +74,7 @@ struct ParentRecord {
   friend bool operator==(const ParentRecord&, const ParentRecord&) = default;
 };
 
-// Key: document, ordinal of the chunk in the document. `text` is the file's own bytes at `range`,
+// An item of a chunk group, formats/chunk_group.h. `text` is the file's own bytes at `range`,
 // and the spans of `summary` lie in `range`; decoding checks both. Token costs and term counts live
 // in the forward segment alone.
 struct ChunkRecord {

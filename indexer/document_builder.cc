@@ -7,7 +7,9 @@
 #include <unordered_set>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "formats/checksum.h"
+#include "formats/chunk_group.h"
 #include "formats/status_macros.h"
 #include "indexer/reduction.h"
 #include "indexer/sentences.h"
@@ -163,21 +165,45 @@ class Embedding {
   std::vector<float> row_;
 };
 
-void FillRecords(const AnalyzedDocument& document, const DocumentText& text,
-                 const std::vector<DraftSummary>& summaries, const Reduction& reduction,
-                 storage::DocumentBundle& bundle) {
-  for (std::size_t i = 0; i < document.chunks.size(); ++i) {
-    const SplitChunk& chunk = document.chunks[i];
-    formats::ChunkRecord record;
-    record.range = chunk.range;
-    record.line_start = document.chunk_lines[2 * i];
-    record.line_end = document.chunk_lines[2 * i + 1];
-    record.parent = chunk.parent;
-    record.kind = chunk.kind;
-    record.summary = ToSummary(text, summaries[i]);
-    record.text = document.text.substr(chunk.range.start, chunk.range.size());
-    bundle.chunks.push_back(std::move(record));
+formats::ChunkRecord MakeChunk(const AnalyzedDocument& document, std::size_t i,
+                               formats::Summary summary) {
+  const SplitChunk& chunk = document.chunks[i];
+  formats::ChunkRecord record;
+  record.range = chunk.range;
+  record.line_start = document.chunk_lines[2 * i];
+  record.line_end = document.chunk_lines[2 * i + 1];
+  record.parent = chunk.parent;
+  record.kind = chunk.kind;
+  record.summary = std::move(summary);
+  record.text = document.text.substr(chunk.range.start, chunk.range.size());
+  return record;
+}
+
+// Compressed here, where all cores do it, and not by the one thread that writes.
+absl::Status FillChunkGroups(const AnalyzedDocument& document, const DocumentText& text,
+                             const std::vector<DraftSummary>& summaries,
+                             storage::DocumentBundle& bundle) {
+  const std::size_t num_chunks = document.chunks.size();
+  const std::uint32_t per_group =
+      formats::ChunksPerGroup(document.text.size(), static_cast<std::uint32_t>(num_chunks));
+  bundle.document.chunks_per_group = per_group;
+  std::vector<formats::ChunkRecord> group;
+  for (std::size_t i = 0; i < num_chunks; ++i) {
+    group.push_back(MakeChunk(document, i, ToSummary(text, summaries[i])));
+    if (group.size() < per_group && i + 1 < num_chunks) continue;
+    absl::StatusOr<std::string> encoded = formats::EncodeChunkGroup(group);
+    if (!encoded.ok()) {
+      return {encoded.status().code(),
+              absl::StrCat(document.source, ": ", encoded.status().message())};
+    }
+    bundle.chunk_groups.push_back(*std::move(encoded));
+    group.clear();
   }
+  return absl::OkStatus();
+}
+
+void FillRecords(const AnalyzedDocument& document, const DocumentText& text,
+                 const Reduction& reduction, storage::DocumentBundle& bundle) {
   for (const std::vector<ReductionNode>& level : reduction.levels) {
     bundle.levels.emplace_back();
     for (const ReductionNode& node : level) {
@@ -258,7 +284,8 @@ absl::StatusOr<BuiltDocument> DocumentBuilder::Build(AnalyzedDocument document,
     RAG_RETURN_IF_ERROR(documents.Add(assembly.WindowTerms(first, count), 4 * mean_chunk));
   }
 
-  FillRecords(document, text, summaries, reduction, built.bundle);
+  RAG_RETURN_IF_ERROR(FillChunkGroups(document, text, summaries, built.bundle));
+  FillRecords(document, text, reduction, built.bundle);
   built.bundle.parents = std::move(document.parents);
   built.bundle.segments = std::move(document.segments);
   return built;

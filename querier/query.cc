@@ -221,10 +221,13 @@ class Run {
 
   absl::Status Print() {
     std::vector<IndexReader::ChunkRef> refs;
+    std::vector<std::uint32_t> chunks_per_group;
     for (const auto& [candidate, tokens] : included_) {
       refs.push_back({candidate.document, candidate.chunk});
+      chunks_per_group.push_back(documents_.at(candidate.document).chunks_per_group);
     }
-    RAG_ASSIGN_OR_RETURN(const std::vector<formats::ChunkRecord> records, reader_.Chunks(refs));
+    RAG_ASSIGN_OR_RETURN(const std::vector<formats::ChunkRecord> records,
+                         reader_.Chunks(refs, chunks_per_group));
     std::vector<PrintedChunk> printed;
     for (std::size_t i = 0; i < refs.size(); ++i) {
       const formats::DocumentRecord& document = documents_.at(refs[i].document);

@@ -1,9 +1,13 @@
 #include "storage/index_reader.h"
 
+#include <algorithm>
+#include <map>
+#include <numeric>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "formats/chunk_group.h"
 #include "formats/keys.h"
 #include "formats/status_macros.h"
 #include "storage/generation.h"
@@ -34,6 +38,48 @@ std::vector<std::string> ItemKeys(std::span<const IndexReader::ChunkRef> refs) {
     keys.push_back(formats::ItemKey(ref.document, ref.chunk));
   }
   return keys;
+}
+
+// Chunks of one group that are wanted: their number in the group and their place in the result.
+struct WantedGroup {
+  std::uint32_t document = 0;
+  std::uint32_t group = 0;
+  std::vector<std::pair<std::uint32_t, std::size_t>> chunks;
+};
+
+// In key order.
+absl::StatusOr<std::vector<WantedGroup>> GroupsOf(std::span<const IndexReader::ChunkRef> refs,
+                                                  std::span<const std::uint32_t> chunks_per_group) {
+  std::vector<std::size_t> order(refs.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(),
+            [&refs](std::size_t a, std::size_t b) { return refs[a] < refs[b]; });
+  std::vector<WantedGroup> groups;
+  for (const std::size_t i : order) {
+    const auto [document, chunk] = refs[i];
+    if (chunks_per_group[i] == 0) {
+      return absl::DataLossError(absl::StrCat("document ", document, ": has no chunks"));
+    }
+    const std::uint32_t group = chunk / chunks_per_group[i];
+    if (groups.empty() || groups.back().document != document || groups.back().group != group) {
+      groups.push_back({document, group, {}});
+    }
+    groups.back().chunks.emplace_back(chunk % chunks_per_group[i], i);
+  }
+  return groups;
+}
+
+absl::Status TakeChunks(std::string_view bytes, const WantedGroup& group,
+                        std::vector<formats::ChunkRecord>& records) {
+  RAG_ASSIGN_OR_RETURN(const formats::ChunkGroupView view, formats::ChunkGroupView::Parse(bytes));
+  for (const auto& [chunk, place] : group.chunks) {
+    if (chunk >= view.num_chunks()) {
+      return absl::DataLossError(
+          absl::StrCat("has ", view.num_chunks(), " chunks, there is no ", chunk));
+    }
+    RAG_ASSIGN_OR_RETURN(records[place], view.chunk(chunk));
+  }
+  return absl::OkStatus();
 }
 
 std::string Annotate(const char* what, std::uint32_t document, std::uint32_t item,
@@ -170,18 +216,33 @@ absl::StatusOr<std::vector<formats::DocumentRecord>> IndexReader::Documents(
 
 absl::StatusOr<std::vector<formats::ChunkRecord>> IndexReader::Chunks(
     std::span<const ChunkRef> refs) const {
-  std::vector<formats::ChunkRecord> records;
-  records.reserve(refs.size());
+  std::map<std::uint32_t, std::uint32_t> by_document;
+  for (const ChunkRef& ref : refs) by_document.emplace(ref.document, 0);
+  for (auto& [document, size] : by_document) {
+    RAG_ASSIGN_OR_RETURN(const formats::DocumentRecord record, Document(document));
+    size = record.chunks_per_group;
+  }
+  std::vector<std::uint32_t> chunks_per_group;
+  chunks_per_group.reserve(refs.size());
+  for (const ChunkRef& ref : refs) chunks_per_group.push_back(by_document.at(ref.document));
+  return Chunks(refs, chunks_per_group);
+}
+
+absl::StatusOr<std::vector<formats::ChunkRecord>> IndexReader::Chunks(
+    std::span<const ChunkRef> refs, std::span<const std::uint32_t> chunks_per_group) const {
+  RAG_ASSIGN_OR_RETURN(const std::vector<WantedGroup> groups, GroupsOf(refs, chunks_per_group));
+  std::vector<std::string> keys;
+  keys.reserve(groups.size());
+  for (const WantedGroup& group : groups) {
+    keys.push_back(formats::ItemKey(group.document, group.group));
+  }
+  std::vector<formats::ChunkRecord> records(refs.size());
   RAG_RETURN_IF_ERROR(records_->MultiVisit(
-      formats::kChunksFamily, ItemKeys(refs),
-      [&](std::size_t i, std::string_view value) -> absl::Status {
-        absl::StatusOr<formats::ChunkRecord> record = formats::DecodeChunk(value);
-        if (!record.ok()) {
-          return absl::DataLossError(
-              Annotate("chunk", refs[i].document, refs[i].chunk, record.status()));
-        }
-        records.push_back(*std::move(record));
-        return absl::OkStatus();
+      formats::kChunksFamily, keys, [&](std::size_t i, std::string_view value) -> absl::Status {
+        const WantedGroup& group = groups[i];
+        absl::Status status = TakeChunks(value, group, records);
+        if (status.ok()) return status;
+        return absl::DataLossError(Annotate("chunk group", group.document, group.group, status));
       }));
   return records;
 }

@@ -58,8 +58,13 @@ class IndexReader {
     std::uint32_t chunk = 0;
     friend auto operator<=>(const ChunkRef&, const ChunkRef&) = default;
   };
+  // In the order of `refs`, which may be any; each chunk group is read and unpacked once.
   [[nodiscard]] absl::StatusOr<std::vector<formats::ChunkRecord>> Chunks(
       std::span<const ChunkRef> refs) const;
+  // The same, without reading document records: `chunks_per_group` has the member of that name of
+  // each ref's document. REQUIRES: as many as refs.
+  [[nodiscard]] absl::StatusOr<std::vector<formats::ChunkRecord>> Chunks(
+      std::span<const ChunkRef> refs, std::span<const std::uint32_t> chunks_per_group) const;
   [[nodiscard]] absl::StatusOr<formats::ParentRecord> Parent(std::uint32_t document,
                                                              std::uint32_t parent) const;
   // Calls `visit` with each encoded forward segment, in the order of `refs` (ChunkRef::chunk is the

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "formats/chunk_group.h"
 #include "formats/coding.h"
 #include "formats/keys.h"
 #include "formats/status_macros.h"
@@ -86,9 +87,9 @@ absl::Status IndexWriter::State::PutRecords(std::uint32_t document, const Docume
     RAG_RETURN_IF_ERROR(records->Put(formats::kParentsFamily, formats::ItemKey(document, i),
                                      formats::Encode(bundle.parents[i])));
   }
-  for (std::uint32_t i = 0; i < bundle.chunks.size(); ++i) {
+  for (std::uint32_t i = 0; i < bundle.chunk_groups.size(); ++i) {
     RAG_RETURN_IF_ERROR(records->Put(formats::kChunksFamily, formats::ItemKey(document, i),
-                                     formats::Encode(bundle.chunks[i])));
+                                     bundle.chunk_groups[i]));
   }
   for (std::uint32_t i = 0; i < bundle.segments.size(); ++i) {
     RAG_RETURN_IF_ERROR(
@@ -149,17 +150,26 @@ absl::StatusOr<std::unique_ptr<IndexWriter>> IndexWriter::Create(const fs::path&
 
 absl::Status IndexWriter::Add(const DocumentBundle& bundle) {
   State& state = *state_;
-  if (bundle.chunk_codes.size() != bundle.chunks.size() * state.build.chunk_dim ||
+  const formats::DocumentRecord& record = bundle.document;
+  if (bundle.chunk_codes.size() != std::size_t{record.num_chunks} * state.build.chunk_dim ||
       bundle.document_codes.size() % state.build.document_dim != 0) {
     return absl::InternalError(
-        absl::StrCat(bundle.document.source, ": vectors do not match the number of chunks"));
+        absl::StrCat(record.source, ": vectors do not match the number of chunks"));
+  }
+  if (record.num_chunks > 0 && record.chunks_per_group == 0) {
+    return absl::InternalError(absl::StrCat(record.source, ": groups of no chunks"));
+  }
+  if (bundle.chunk_groups.size() !=
+      formats::NumChunkGroups(record.num_chunks, record.chunks_per_group)) {
+    return absl::InternalError(
+        absl::StrCat(record.source, ": groups do not match the number of chunks"));
   }
   const auto document = static_cast<std::uint32_t>(state.counts.documents);
   RAG_RETURN_IF_ERROR(state.PutRecords(document, bundle));
   RAG_RETURN_IF_ERROR(state.PutSummaries(document, bundle));
   RAG_RETURN_IF_ERROR(state.PutVectors(document, bundle));
   ++state.counts.documents;
-  state.counts.chunks += bundle.chunks.size();
+  state.counts.chunks += record.num_chunks;
   state.counts.parents += bundle.parents.size();
   state.counts.segments += bundle.segments.size();
   if (state.shard_documents == state.build.shard_documents) return state.FinishShard();

@@ -24,7 +24,7 @@ namespace rag::storage {
 struct DocumentBundle {
   formats::DocumentRecord document;
   std::vector<formats::ParentRecord> parents;
-  std::vector<formats::ChunkRecord> chunks;
+  std::vector<std::string> chunk_groups;                  // encoded, formats/chunk_group.h
   std::vector<std::vector<formats::SummaryNode>> levels;  // the summary tree, level 0 first
   std::vector<std::string> segments;                      // encoded formats::ForwardSegment
   std::vector<std::uint8_t> chunk_codes;  // num_chunks x chunk_dim, from VectorCodec

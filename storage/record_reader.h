@@ -32,7 +32,7 @@ class RecordCursor {
   [[nodiscard]] virtual absl::Status status() const = 0;
 };
 
-// What a family takes on disk, and what its keys and values took before compression.
+// What a family takes on disk, and what its keys and values took before RocksDB compressed them.
 struct FamilySize {
   std::uint64_t file_bytes = 0;
   std::uint64_t raw_bytes = 0;

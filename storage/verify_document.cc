@@ -2,6 +2,7 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
+#include "formats/chunk_group.h"
 #include "formats/forward_index.h"
 #include "storage/verify_parts.h"
 
@@ -66,10 +67,39 @@ void DocumentCheck::Parent(std::uint32_t item, std::string_view value) {
   tiled_chunks_ = std::uint64_t{parent->first_chunk} + parent->num_chunks;
 }
 
-void DocumentCheck::Chunk(std::uint32_t item, std::string_view value) {
-  CheckDense(formats::kChunksFamily, item, next_chunk_);
+std::uint32_t DocumentCheck::ChunksExpected(std::uint32_t group) const {
+  if (record_ == nullptr || record_->chunks_per_group == 0) return 0;
+  const std::uint64_t first = std::uint64_t{group} * record_->chunks_per_group;
+  if (first >= record_->num_chunks) return 0;
+  return static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(record_->num_chunks - first, record_->chunks_per_group));
+}
+
+std::uint32_t DocumentCheck::ChunkGroup(std::uint32_t item, std::string_view value) {
+  const std::string name = absl::StrCat("group ", item);
+  if (item != next_group_) {
+    Problem(formats::kChunksFamily, name, absl::StrCat("expected group ", next_group_, " next"));
+    // Those behind a gap keep their numbers.
+    if (record_ != nullptr) next_chunk_ = std::uint64_t{item} * record_->chunks_per_group;
+  }
+  next_group_ = item + 1;
+  const std::uint32_t expected = ChunksExpected(item);
+  const absl::StatusOr<formats::ChunkGroupView> group = formats::ChunkGroupView::Parse(value);
+  if (!group.ok()) {
+    Problem(formats::kChunksFamily, name, std::string(group.status().message()));
+    next_chunk_ += expected;
+    return expected;
+  }
+  if (record_ != nullptr && group->num_chunks() != expected) {
+    Problem(formats::kChunksFamily, name,
+            absl::StrCat("has ", group->num_chunks(), " chunks, expected ", expected));
+  }
+  for (std::uint32_t i = 0; i < group->num_chunks(); ++i) Chunk(next_chunk_++, group->chunk(i));
+  return group->num_chunks();
+}
+
+void DocumentCheck::Chunk(std::uint64_t item, const absl::StatusOr<formats::ChunkRecord>& chunk) {
   const std::string name = absl::StrCat(item);
-  const absl::StatusOr<formats::ChunkRecord> chunk = formats::DecodeChunk(value);
   if (!chunk.ok()) {
     Problem(formats::kChunksFamily, name, std::string(chunk.status().message()));
     return;

@@ -78,7 +78,8 @@ class DocumentCheck {
 
   // In this order; `item` is the part of the key behind the document.
   void Parent(std::uint32_t item, std::string_view value);
-  void Chunk(std::uint32_t item, std::string_view value);
+  // The chunks in it; of one that does not decode, as many as there should be.
+  std::uint32_t ChunkGroup(std::uint32_t item, std::string_view value);
   void Node(std::uint32_t level, std::uint32_t item, std::string_view value);
   void Segment(std::uint32_t item, std::string_view value);
   // After the last entry.
@@ -92,6 +93,9 @@ class DocumentCheck {
   void CheckCount(std::string_view family, std::uint64_t found, std::uint64_t expected);
   void CheckInside(std::string_view family, std::string_view item, formats::Span span);
   void CheckInside(std::string_view family, std::string_view item, const formats::Summary& summary);
+  // Chunks that a group should have, as far as the document record tells: else 0.
+  [[nodiscard]] std::uint32_t ChunksExpected(std::uint32_t group) const;
+  void Chunk(std::uint64_t item, const absl::StatusOr<formats::ChunkRecord>& chunk);
   void FinishLevel();
 
   struct Children {
@@ -105,7 +109,8 @@ class DocumentCheck {
   std::vector<Children> parents_;
   std::uint64_t tiled_chunks_ = 0;  // by the parents so far
   std::uint32_t next_parent_ = 0;
-  std::uint32_t next_chunk_ = 0;
+  std::uint32_t next_group_ = 0;
+  std::uint64_t next_chunk_ = 0;
   std::uint64_t chunk_end_ = 0;
   std::uint32_t level_ = 0;
   std::uint32_t next_node_ = 0;

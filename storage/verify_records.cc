@@ -180,8 +180,7 @@ class StoreCheck {
       check.Parent(key.part[1], value);
     });
     chunks_.VisitDocument(document, [&](const KeyParts& key, std::string_view value) {
-      ++counts_.chunks;
-      check.Chunk(key.part[1], value);
+      counts_.chunks += check.ChunkGroup(key.part[1], value);
     });
     summaries_.VisitDocument(document, [&](const KeyParts& key, std::string_view value) {
       ++counts_.summary_nodes;

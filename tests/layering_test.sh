@@ -25,6 +25,7 @@ querier/planted_g.h <nlohmann/json.hpp>
 querier/planted_h.cc "../indexer/splitter.h"
 storage/planted_i.cc "models/words.h"
 storage/planted_j.cc <CLI/CLI.hpp>
+storage/planted_p.cc <zstd.h>
 storage/planted_k.h "tools/planted_l.h"'
 permitted='querier/planted_m.cc "storage/index_reader.h"
 storage/planted_n.cc <rocksdb/db.h>

@@ -25,6 +25,7 @@ ENGINES = {
     "faiss": {"storage"},
     "CLI": {"tools"},
     "nlohmann": {"tools", "formats/manifest.cc"},
+    "zstd.h": {"formats/chunk_group.cc"},
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]((?:\.\.?/)*([^/>"]+)[^>"]*)[>"]')
 

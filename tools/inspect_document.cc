@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "formats/chunk_group.h"
 #include "formats/coding.h"
 #include "formats/keys.h"
 #include "formats/status_macros.h"
@@ -50,6 +52,18 @@ absl::StatusOr<std::vector<Record>> LoadItems(const storage::IndexReader& reader
                               return absl::OkStatus();
                             }));
   return items;
+}
+
+absl::StatusOr<std::vector<formats::ChunkRecord>> LoadChunks(const storage::IndexReader& reader,
+                                                             std::uint32_t document) {
+  RAG_ASSIGN_OR_RETURN(
+      std::vector<std::vector<formats::ChunkRecord>> groups,
+      LoadItems(reader, formats::kChunksFamily, document, &formats::DecodeChunkGroup));
+  std::vector<formats::ChunkRecord> chunks;
+  for (std::vector<formats::ChunkRecord>& group : groups) {
+    std::move(group.begin(), group.end(), std::back_inserter(chunks));
+  }
+  return chunks;
 }
 
 // The ordinal of the document of that source, if there is one.
@@ -112,8 +126,7 @@ absl::StatusOr<StoredDocument> LoadDocument(const storage::IndexReader& reader,
   document.record = std::move(record);
   RAG_ASSIGN_OR_RETURN(document.parents,
                        LoadItems(reader, formats::kParentsFamily, ordinal, &formats::DecodeParent));
-  RAG_ASSIGN_OR_RETURN(document.chunks,
-                       LoadItems(reader, formats::kChunksFamily, ordinal, &formats::DecodeChunk));
+  RAG_ASSIGN_OR_RETURN(document.chunks, LoadChunks(reader, ordinal));
   return document;
 }
 

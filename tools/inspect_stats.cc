@@ -14,6 +14,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "formats/chunk_group.h"
 #include "formats/chunk_header.h"
 #include "formats/status_macros.h"
 #include "models/token_counter.h"
@@ -93,10 +94,26 @@ ordered_json PartsJson(const storage::IndexReader& reader) {
   return json;
 }
 
+// Chunk groups are compressed before the record store gets them, so it cannot tell.
+absl::StatusOr<std::uint64_t> RawChunkBytes(const storage::IndexReader& reader) {
+  std::uint64_t bytes = 0;
+  RAG_RETURN_IF_ERROR(reader.records().Scan(
+      formats::kChunksFamily, "",
+      [&bytes](std::string_view key, std::string_view value) -> absl::Status {
+        RAG_ASSIGN_OR_RETURN(const std::uint64_t content, formats::ChunkGroupContentBytes(value));
+        bytes += key.size() + content;
+        return absl::OkStatus();
+      }));
+  return bytes;
+}
+
 absl::StatusOr<ordered_json> FamiliesJson(const storage::IndexReader& reader) {
   ordered_json json = ordered_json::array();
   for (const std::string_view family : storage::kRecordFamilies) {
-    RAG_ASSIGN_OR_RETURN(const storage::FamilySize size, reader.records().SizeOf(family));
+    RAG_ASSIGN_OR_RETURN(storage::FamilySize size, reader.records().SizeOf(family));
+    if (family == formats::kChunksFamily) {
+      RAG_ASSIGN_OR_RETURN(size.raw_bytes, RawChunkBytes(reader));
+    }
     const auto keys = reader.manifest().family_keys.find(std::string(family));
     const bool known = keys != reader.manifest().family_keys.end();
     json.push_back({{"family", family},

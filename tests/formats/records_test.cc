@@ -28,6 +28,7 @@ DocumentRecord SampleDocument() {
   record.num_chunks = 1025;
   record.num_parents = 17;
   record.num_segments = 2;
+  record.chunks_per_group = 200;
   record.level_sizes = {300, 20, 1};
   record.summary.spans = {
       {.start = 10, .end = 60}, {.start = 60, .end = 61}, {.start = 900, .end = 1000}};
@@ -150,6 +151,7 @@ TEST(Records, LargestNumbersComeBack) {
   DocumentRecord document = SampleDocument();
   document.size_bytes = kMaxU64;
   document.num_chunks = document.num_parents = document.num_segments = kMaxU32;
+  document.chunks_per_group = kMaxU32;
   document.level_sizes = {kMaxU32};
   document.summary.spans = {{.start = 0, .end = kMaxU64}};
   ExpectRoundTrip(document);
@@ -241,6 +243,14 @@ TEST(Records, SpanCountOverTheRestIsDamageWithoutAllocation) {
   for (int i = 0; i < 3; ++i) out.Varint(0);
   out.Varint(kMaxU64 - 1);  // an even head: spans
   EXPECT_FALSE(DecodeSummaryNode(out.view()).ok());
+}
+
+TEST(Records, ChunksInGroupsOfNoneAreDamage) {
+  DocumentRecord record = SampleDocument();
+  record.chunks_per_group = 0;
+  EXPECT_FALSE(DecodeDocument(Encode(record)).ok());
+  record.num_chunks = 0;
+  ExpectRoundTrip(record);
 }
 
 TEST(Records, MetadataOutOfOrderIsDamage) {

@@ -15,6 +15,7 @@
 #include <gtest/gtest.h>
 
 #include "formats/checksum.h"
+#include "formats/chunk_group.h"
 #include "tests/testing/test_index.h"
 
 namespace rag::indexer {
@@ -57,6 +58,15 @@ class DocumentBuilderTest : public ::testing::Test {
 
   BuiltDocument Build(const AnalyzedDocument& document) {
     return builder_->Build(document, analyzer_).value();
+  }
+
+  static std::vector<formats::ChunkRecord> Chunks(const storage::DocumentBundle& bundle) {
+    std::vector<formats::ChunkRecord> all;
+    for (const std::string& group : bundle.chunk_groups) {
+      const std::vector<formats::ChunkRecord> chunks = formats::DecodeChunkGroup(group).value();
+      all.insert(all.end(), chunks.begin(), chunks.end());
+    }
+    return all;
   }
 
   Hashes TermsOf(const std::string& text) {
@@ -152,9 +162,10 @@ TEST_F(DocumentBuilderTest, RecordsDescribeTheDocument) {
 TEST_F(DocumentBuilderTest, ChunksHoldTheFilesOwnBytes) {
   for (const AnalyzedDocument& document : documents_) {
     const storage::DocumentBundle bundle = Build(document).bundle;
-    ASSERT_EQ(bundle.chunks.size(), document.chunks.size());
-    for (std::size_t i = 0; i < bundle.chunks.size(); ++i) {
-      const formats::ChunkRecord& chunk = bundle.chunks[i];
+    const std::vector<formats::ChunkRecord> chunks = Chunks(bundle);
+    ASSERT_EQ(chunks.size(), document.chunks.size());
+    for (std::size_t i = 0; i < chunks.size(); ++i) {
+      const formats::ChunkRecord& chunk = chunks[i];
       EXPECT_EQ(chunk.range, document.chunks[i].range);
       EXPECT_EQ(chunk.text, document.text.substr(chunk.range.start, chunk.range.size()));
       EXPECT_EQ(chunk.parent, document.chunks[i].parent);
@@ -164,13 +175,24 @@ TEST_F(DocumentBuilderTest, ChunksHoldTheFilesOwnBytes) {
   }
 }
 
+TEST_F(DocumentBuilderTest, EveryGroupButTheLastIsFull) {
+  AnalyzedDocument document = Analyze("long.md", testing::RandomDocument(9, 400, 4, 150));
+  const storage::DocumentBundle bundle = Build(document).bundle;
+  const std::uint32_t per_group = bundle.document.chunks_per_group;
+
+  EXPECT_EQ(per_group, formats::ChunksPerGroup(document.text.size(), bundle.document.num_chunks));
+  ASSERT_GT(bundle.chunk_groups.size(), 2U);
+  EXPECT_EQ(bundle.chunk_groups.size(),
+            formats::NumChunkGroups(bundle.document.num_chunks, per_group));
+  for (std::size_t i = 0; i + 1 < bundle.chunk_groups.size(); ++i) {
+    EXPECT_EQ(formats::DecodeChunkGroup(bundle.chunk_groups[i])->size(), per_group) << i;
+  }
+}
+
 TEST_F(DocumentBuilderTest, EveryRecordCanBeDecodedAgain) {
   for (const AnalyzedDocument& document : documents_) {
     const storage::DocumentBundle bundle = Build(document).bundle;
     EXPECT_EQ(formats::DecodeDocument(formats::Encode(bundle.document)).value(), bundle.document);
-    for (const formats::ChunkRecord& chunk : bundle.chunks) {
-      EXPECT_EQ(formats::DecodeChunk(formats::Encode(chunk)).value(), chunk);
-    }
     for (const auto& level : bundle.levels) {
       for (const formats::SummaryNode& node : level) {
         EXPECT_EQ(formats::DecodeSummaryNode(formats::Encode(node)).value(), node);
@@ -214,9 +236,10 @@ TEST_F(DocumentBuilderTest, AChunksVectorIsOfTitleHeadingSummaryAndEightKeywords
   const auto idf = [this](std::uint64_t hash) { return stats_.ChunkIdf(hash); };
   for (const AnalyzedDocument& document : documents_) {
     const storage::DocumentBundle bundle = Build(document).bundle;
+    const std::vector<formats::ChunkRecord> chunks = Chunks(bundle);
     ASSERT_EQ(bundle.chunk_codes.size(), document.chunks.size() * kChunkDim);
     for (std::size_t i = 0; i < document.chunks.size(); ++i) {
-      const Hashes summary = SummaryTerms(document, bundle.chunks[i].summary);
+      const Hashes summary = SummaryTerms(document, chunks[i].summary);
       Hashes terms = TermsOf(document.title);
       Append(terms, TermsOf(document.parents[document.chunks[i].parent].heading_path));
       Append(terms, summary);
@@ -285,7 +308,7 @@ TEST_F(DocumentBuilderTest, TheResultIsTheSameOnEveryThread) {
   for (const storage::DocumentBundle& bundle : bundles) {
     EXPECT_EQ(bundle.chunk_codes, expected.chunk_codes);
     EXPECT_EQ(bundle.document_codes, expected.document_codes);
-    EXPECT_EQ(bundle.chunks, expected.chunks);
+    EXPECT_EQ(bundle.chunk_groups, expected.chunk_groups);
     EXPECT_EQ(bundle.levels, expected.levels);
   }
 }

@@ -2,12 +2,14 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "formats/chunk_group.h"
 #include "formats/forward_index.h"
 #include "formats/keys.h"
 #include "formats/term_table.h"
@@ -37,6 +39,21 @@ void AppendCode(std::uint32_t dim, std::uint32_t axis, std::vector<std::uint8_t>
   EXPECT_TRUE(status.ok()) << status;
 }
 
+constexpr std::uint32_t kChunksPerGroup = 2;
+
+std::vector<formats::ChunkRecord> MakeChunks(std::uint32_t n) {
+  std::vector<formats::ChunkRecord> chunks(n % 4 + 1);
+  std::uint64_t at = 0;
+  for (std::uint32_t i = 0; i < chunks.size(); ++i) {
+    formats::ChunkRecord& chunk = chunks[i];
+    chunk.text = "d" + std::to_string(100 + n) + " chunk " + std::to_string(i);
+    chunk.range = {at, at + chunk.text.size()};
+    chunk.summary.spans = {chunk.range};
+    at = chunk.range.end + 2;
+  }
+  return chunks;
+}
+
 // Document number `n` with `n % 4 + 1` chunks; chunk i points along axis i, the document along n.
 DocumentBundle MakeBundle(std::uint32_t n) {
   DocumentBundle bundle;
@@ -44,14 +61,12 @@ DocumentBundle MakeBundle(std::uint32_t n) {
   const std::string name = "d" + std::to_string(100 + n);
   formats::ForwardSegment segment;
   segment.sections.push_back({});
-  std::uint64_t at = 0;
+  const std::vector<formats::ChunkRecord> chunks = MakeChunks(n);
+  for (std::uint32_t i = 0; i < num_chunks; i += kChunksPerGroup) {
+    const std::span group = std::span(chunks).subspan(i, std::min(kChunksPerGroup, num_chunks - i));
+    bundle.chunk_groups.push_back(formats::EncodeChunkGroup(group).value());
+  }
   for (std::uint32_t i = 0; i < num_chunks; ++i) {
-    formats::ChunkRecord chunk;
-    chunk.text = name + " chunk " + std::to_string(i);
-    chunk.range = {at, at + chunk.text.size()};
-    chunk.summary.spans = {chunk.range};
-    at = chunk.range.end + 2;
-    bundle.chunks.push_back(chunk);
     formats::ChunkTerms terms;
     terms.length = i + 1;
     terms.terms = {{n, 1}, {100 + i, i + 1}};
@@ -59,7 +74,7 @@ DocumentBundle MakeBundle(std::uint32_t n) {
     AppendCode(kChunkDim, i, bundle.chunk_codes);
   }
   formats::ParentRecord parent;
-  parent.range = {0, at};
+  parent.range = {0, chunks.back().range.end};
   parent.num_chunks = num_chunks;
   parent.heading_path = name;
   bundle.parents = {parent};
@@ -73,6 +88,7 @@ DocumentBundle MakeBundle(std::uint32_t n) {
   bundle.document.num_chunks = num_chunks;
   bundle.document.num_parents = 1;
   bundle.document.num_segments = 1;
+  bundle.document.chunks_per_group = kChunksPerGroup;
   bundle.document.level_sizes = {1};
   AppendCode(kDocumentDim, n, bundle.document_codes);
   AppendCode(kDocumentDim, n + 1, bundle.document_codes);
@@ -135,9 +151,10 @@ TEST_F(IndexReaderWriter, EveryRecordComesBack) {
     EXPECT_EQ(reader->Parent(i, 0).value(), bundle.parents[0]);
     const IndexReader::ChunkRef segment{i, 0};
     EXPECT_EQ(reader->Segments({&segment, 1}).value(), bundle.segments);
-    for (std::uint32_t chunk = 0; chunk < bundle.chunks.size(); ++chunk) {
+    const std::vector<formats::ChunkRecord> chunks = MakeChunks(i);
+    for (std::uint32_t chunk = 0; chunk < chunks.size(); ++chunk) {
       const IndexReader::ChunkRef ref{i, chunk};
-      EXPECT_EQ(reader->Chunks({&ref, 1}).value().at(0), bundle.chunks[chunk]);
+      EXPECT_EQ(reader->Chunks({&ref, 1}).value().at(0), chunks[chunk]);
     }
     const std::string node =
         reader->records().Get(formats::kSummariesFamily, formats::NodeKey(i, 0, 0)).value();
@@ -148,16 +165,26 @@ TEST_F(IndexReaderWriter, EveryRecordComesBack) {
 TEST_F(IndexReaderWriter, RecordsComeInTheOrderInWhichTheyAreAskedFor) {
   Write(7);
   const auto reader = Open();
-  const std::vector<IndexReader::ChunkRef> refs = {{6, 2}, {0, 0}, {3, 3}, {0, 0}, {3, 0}};
+  const std::vector<IndexReader::ChunkRef> refs = {{6, 2}, {3, 1}, {0, 0}, {3, 3},
+                                                   {0, 0}, {3, 0}, {3, 2}};
 
   const std::vector<formats::ChunkRecord> chunks = reader->Chunks(refs).value();
 
   ASSERT_EQ(chunks.size(), refs.size());
   for (std::size_t i = 0; i < refs.size(); ++i) {
-    EXPECT_EQ(chunks[i], MakeBundle(refs[i].document).chunks[refs[i].chunk]);
+    EXPECT_EQ(chunks[i], MakeChunks(refs[i].document)[refs[i].chunk]);
   }
   const std::vector<std::uint32_t> ordinals = {5, 0, 5};
   EXPECT_EQ(reader->Documents(ordinals).value().at(2).doc_id, "d105");
+}
+
+TEST_F(IndexReaderWriter, WhoKnowsTheGroupsNeedsNoDocumentRecord) {
+  Write(7);
+  const auto reader = Open();
+  const std::vector<IndexReader::ChunkRef> refs = {{6, 2}, {3, 3}, {3, 2}};
+  const std::vector<std::uint32_t> chunks_per_group(3, kChunksPerGroup);
+
+  EXPECT_EQ(reader->Chunks(refs, chunks_per_group).value(), reader->Chunks(refs).value());
 }
 
 TEST_F(IndexReaderWriter, AskingForNothingGivesNothing) {
@@ -172,10 +199,12 @@ TEST_F(IndexReaderWriter, AskingForNothingGivesNothing) {
 TEST_F(IndexReaderWriter, WhatIsNotThereIsAnError) {
   Write(2);
   const auto reader = Open();
-  const IndexReader::ChunkRef ref{1, 9};
 
   EXPECT_TRUE(absl::IsDataLoss(reader->Document(2).status()));
-  EXPECT_TRUE(absl::IsDataLoss(reader->Chunks({&ref, 1}).status()));
+  // No such document, no such group, no such chunk in the last group.
+  for (const IndexReader::ChunkRef ref : {IndexReader::ChunkRef{2, 0}, {1, 9}, {0, 1}}) {
+    EXPECT_TRUE(absl::IsDataLoss(reader->Chunks({&ref, 1}).status())) << ref.document;
+  }
   EXPECT_TRUE(absl::IsNotFound(reader->Parent(0, 1).status()));
 }
 
@@ -315,7 +344,7 @@ TEST_F(IndexReaderWriter, AReaderReadsRecordsAfterItsGenerationIsGone) {
     const IndexReader::ChunkRef ref{i, 0};
     EXPECT_EQ(reader->Document(i).value(), bundle.document);
     EXPECT_EQ(reader->Parent(i, 0).value(), bundle.parents[0]);
-    EXPECT_EQ(reader->Chunks({&ref, 1}).value().at(0), bundle.chunks[0]);
+    EXPECT_EQ(reader->Chunks({&ref, 1}).value().at(0), MakeChunks(i)[0]);
     EXPECT_EQ(reader->Segments({&ref, 1}).value(), bundle.segments);
   }
   EXPECT_EQ(reader->terms().totals().num_documents, 5U);
@@ -351,6 +380,17 @@ TEST_F(IndexReaderWriter, VectorsOfTheWrongNumberAreRefused) {
   EXPECT_FALSE(writer->Add(bundle).ok());
   bundle = MakeBundle(1);
   bundle.document_codes.pop_back();
+  EXPECT_FALSE(writer->Add(bundle).ok());
+}
+
+TEST_F(IndexReaderWriter, GroupsOfTheWrongNumberAreRefused) {
+  const WriterLock lock = WriterLock::Acquire(Index()).value();
+  const auto writer = Create();
+  DocumentBundle bundle = MakeBundle(2);
+  bundle.chunk_groups.pop_back();
+  EXPECT_FALSE(writer->Add(bundle).ok());
+  bundle = MakeBundle(2);
+  bundle.document.chunks_per_group = 0;
   EXPECT_FALSE(writer->Add(bundle).ok());
 }
 

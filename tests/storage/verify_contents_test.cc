@@ -1,11 +1,14 @@
 // Verification of what sound files hold: records, vectors and totals against each other.
+#include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "formats/chunk_group.h"
 #include "formats/coding.h"
 #include "formats/forward_index.h"
 #include "formats/keys.h"
@@ -29,8 +32,35 @@ std::string Changed(const absl::StatusOr<Record>& record,
   return Encode(copy);
 }
 
+constexpr std::uint32_t kChunksPerGroup = 2;
+
+// a.md has several groups of chunks here, which the writer would make of a larger file only.
 class VerifyContentsTest : public VerifyTest {
  protected:
+  VerifyContentsTest() {
+    Store store = ReadStore();
+    const auto chunks = formats::DecodeChunkGroup(store["chunks"].at(ItemKey(0, 0))).value();
+    for (std::uint32_t first = 0; first < chunks.size(); first += kChunksPerGroup) {
+      const auto count = std::min<std::size_t>(kChunksPerGroup, chunks.size() - first);
+      store["chunks"][ItemKey(0, first / kChunksPerGroup)] =
+          formats::EncodeChunkGroup(std::span(chunks).subspan(first, count)).value();
+    }
+    std::string& value = store["documents"].at(DocumentKey(0));
+    value = Changed<formats::DocumentRecord>(
+        formats::DecodeDocument(value),
+        [](formats::DocumentRecord& record) { record.chunks_per_group = kChunksPerGroup; });
+    WriteStore(store, /*consistent=*/true);
+  }
+
+  // Changes the chunks of a group of a.md.
+  static void ChangeGroup(Store& store, std::uint32_t group,
+                          const std::function<void(std::vector<formats::ChunkRecord>&)>& change) {
+    std::string& value = store["chunks"].at(ItemKey(0, group));
+    std::vector<formats::ChunkRecord> chunks = formats::DecodeChunkGroup(value).value();
+    change(chunks);
+    value = formats::EncodeChunkGroup(chunks).value();
+  }
+
   // Changes the store, keeps the manifest consistent with it, and asserts the problem.
   void ExpectStoreProblem(const std::function<void(Store&)>& change,
                           const std::vector<std::string>& texts) const {
@@ -45,8 +75,8 @@ class VerifyContentsTest : public VerifyTest {
                           const std::string& text) const {
     ExpectStoreProblem(
         [&](Store& store) {
-          std::string& value = store["chunks"].at(ItemKey(0, chunk));
-          value = Changed<formats::ChunkRecord>(formats::DecodeChunk(value), change);
+          ChangeGroup(store, chunk / kChunksPerGroup,
+                      [&](auto& chunks) { change(chunks[chunk % kChunksPerGroup]); });
         },
         {"chunks 0/" + std::to_string(chunk) + " of a.md: ", text});
   }
@@ -71,8 +101,38 @@ TEST_F(VerifyContentsTest, ADeletedRecordChangesCountAndDigest) {
 }
 
 TEST_F(VerifyContentsTest, ADeletedRecordLeavesAHole) {
-  ExpectStoreProblem([](Store& store) { store["chunks"].erase(ItemKey(0, 1)); },
-                     {"chunks 0/2 of a.md", "expected 1 next"});
+  ExpectStoreProblem([](Store& store) { store["chunks"].erase(ItemKey(0, 0)); },
+                     {"chunks 0/group 1 of a.md", "expected group 0 next"});
+}
+
+TEST_F(VerifyContentsTest, TheContentsAreSoundToBeginWith) {
+  EXPECT_EQ(Verify().problems, std::vector<std::string>());
+}
+
+TEST_F(VerifyContentsTest, AGroupThatIsNotFullIsNamed) {
+  ExpectStoreProblem(
+      [](Store& store) { ChangeGroup(store, 0, [](auto& chunks) { chunks.pop_back(); }); },
+      {"chunks 0/group 0 of a.md", "has 1 chunks, expected 2"});
+}
+
+TEST_F(VerifyContentsTest, AGroupBehindTheLastChunkIsNamed) {
+  ExpectStoreProblem(
+      [](Store& store) { store["chunks"][ItemKey(0, 9)] = store["chunks"].at(ItemKey(0, 0)); },
+      {"chunks 0/group 9 of a.md", "has 2 chunks, expected 0"});
+}
+
+TEST_F(VerifyContentsTest, AChunkThatDoesNotDecodeIsNamed) {
+  ExpectChunkProblem(
+      3, [](formats::ChunkRecord& chunk) { chunk.text += "x"; }, "text: the range has");
+}
+
+TEST_F(VerifyContentsTest, ADamagedGroupIsTheOnlyProblem) {
+  Store store = ReadStore();
+  store["chunks"].at(ItemKey(0, 1)) = "\x01zstd";
+  WriteStore(store, /*consistent=*/true);
+  const VerifyReport report = Verify();
+  ASSERT_EQ(report.problems.size(), 1U) << ::testing::PrintToString(report.problems);
+  EXPECT_NE(report.problems[0].find("chunks 0/group 1 of a.md: "), std::string::npos);
 }
 
 TEST_F(VerifyContentsTest, AChangedValueChangesTheDigest) {
@@ -115,7 +175,7 @@ TEST_F(VerifyContentsTest, ARecordThatDoesNotDecodeIsNamed) {
   ExpectStoreProblem([](Store& store) { store["documents"].at(DocumentKey(1)) = "\x01"; },
                      {"records: documents: key 00000001"});
   ExpectStoreProblem([](Store& store) { store["chunks"].at(ItemKey(0, 1)) = "\x09"; },
-                     {"records: chunks 0/1"});
+                     {"records: chunks 0/group 1"});
   ExpectStoreProblem([](Store& store) { store["parents"].at(ItemKey(0, 0)) = ""; },
                      {"records: parents 0/0"});
   ExpectStoreProblem([](Store& store) { store["terms"].at(ItemKey(2, 0)) = ""; },
@@ -216,6 +276,8 @@ TEST_F(VerifyContentsTest, ASegmentWithTooFewChunksIsNamed) {
 TEST_F(VerifyContentsTest, WrongCountsOfADocumentAreNamed) {
   using Record = formats::DocumentRecord;
   ExpectDocumentProblem([](Record& r) { ++r.num_chunks; }, {"chunks 0 of a.md", "found"});
+  ExpectDocumentProblem([](Record& r) { ++r.chunks_per_group; },
+                        {"chunks 0/group 0 of a.md", "has 2 chunks, expected 3"});
   ExpectDocumentProblem([](Record& r) { ++r.num_parents; }, {"parents 0 of a.md", "found"});
   ExpectDocumentProblem([](Record& r) { ++r.num_segments; }, {"terms 0 of a.md", "found"});
   ExpectDocumentProblem([](Record& r) { r.level_sizes.push_back(1); },
