@@ -25,8 +25,8 @@ querier/planted_g.h <nlohmann/json.hpp>
 querier/planted_h.cc "../indexer/splitter.h"
 storage/planted_i.cc "models/words.h"
 storage/planted_j.cc <CLI/CLI.hpp>
-storage/planted_p.cc <zstd.h>
-storage/planted_k.h "tools/planted_l.h"'
+storage/planted_k.h "tools/planted_l.h"
+storage/planted_p.cc <zstd.h>'
 permitted='querier/planted_m.cc "storage/index_reader.h"
 storage/planted_n.cc <rocksdb/db.h>
 tools/planted_l.h "indexer/splitter.h"

@@ -176,7 +176,7 @@ TEST_F(DocumentBuilderTest, ChunksHoldTheFilesOwnBytes) {
 }
 
 TEST_F(DocumentBuilderTest, EveryGroupButTheLastIsFull) {
-  AnalyzedDocument document = Analyze("long.md", testing::RandomDocument(9, 400, 4, 150));
+  AnalyzedDocument document = Analyze("long.md", testing::RandomDocument(9, 1200, 4, 150));
   const storage::DocumentBundle bundle = Build(document).bundle;
   const std::uint32_t per_group = bundle.document.chunks_per_group;
 
