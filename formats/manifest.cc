@@ -197,6 +197,17 @@ std::string FromJson(const Json* json, Counts& counts) {
   return in.Finish();
 }
 
+Json ToJson(const Fit& fit) {
+  return {{"chunks", fit.chunks}, {"changed_chunks", fit.changed_chunks}};
+}
+
+std::string FromJson(const Json* json, Fit& fit) {
+  ObjectReader in(json, "fit");
+  in.Number("chunks", fit.chunks);
+  in.Number("changed_chunks", fit.changed_chunks);
+  return in.Finish();
+}
+
 Json ToJson(const FileEntry& file) {
   return {{"path", file.path},
           {"size_bytes", file.size_bytes},
@@ -280,6 +291,7 @@ std::string FromJson(const Json& json, Manifest& manifest) {
   const Json* build = in.Member("build");
   const Json* query = in.Member("query");
   const Json* counts = in.Member("counts");
+  const Json* fit = in.Member("fit");
   const Json* family_keys = in.Member("family_keys");
   const Json* family_digests = in.Member("family_digests");
   const Json* files = in.Member("files");
@@ -287,6 +299,7 @@ std::string FromJson(const Json& json, Manifest& manifest) {
   if (error.empty()) error = FromJson(build, manifest.build);
   if (error.empty()) error = FromJson(query, manifest.query);
   if (error.empty()) error = FromJson(counts, manifest.counts);
+  if (error.empty()) error = FromJson(fit, manifest.fit);
   if (error.empty()) error = FromJson(family_keys, manifest.family_keys);
   if (error.empty()) error = FromJson(family_digests, manifest.family_digests);
   if (error.empty()) error = FromJson(files, manifest.files);
@@ -335,6 +348,7 @@ std::string EncodeManifest(const Manifest& manifest) {
                      {"build", ToJson(manifest.build)},
                      {"query", ToJson(manifest.query)},
                      {"counts", ToJson(manifest.counts)},
+                     {"fit", ToJson(manifest.fit)},
                      {"family_keys", ToJson(manifest.family_keys)},
                      {"family_digests", ToJson(manifest.family_digests)},
                      {"files", ToJson(manifest.files)}};

@@ -64,6 +64,14 @@ struct Counts {
   friend bool operator==(const Counts&, const Counts&) = default;
 };
 
+// What the summaries and vectors rest on: the statistics of the last generation that was made from
+// nothing, and how much has changed since.
+struct Fit {
+  std::uint64_t chunks = 0;          // of that generation
+  std::uint64_t changed_chunks = 0;  // that came or went in the generations after it
+  friend bool operator==(const Fit&, const Fit&) = default;
+};
+
 struct Manifest {
   int format_version = kFormatVersion;
   std::uint64_t generation = 0;
@@ -73,6 +81,7 @@ struct Manifest {
   BuildParams build;
   QueryDefaults query;
   Counts counts;
+  Fit fit;
   std::map<std::string, std::uint64_t> family_keys;   // column family -> number of keys
   std::map<std::string, std::string> family_digests;  // column family -> content digest, xxh128
   std::vector<FileEntry> files;                       // ascending by path

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "formats/chunk_header.h"
-#include "formats/coding.h"
 #include "formats/forward_index.h"
 #include "indexer/text_file.h"
 #include "models/hashed_bm25.h"
@@ -99,9 +98,11 @@ class FrequencyCounter {
   std::unordered_map<std::uint64_t, std::uint32_t> chunks_;
 };
 
-// Sum over the chunks of the weighted lengths around each.
+// Sum over the chunks of the weighted lengths around each, rounded to 1/1024: sums over a corpus
+// are exact then, whatever their order, and a document can be taken out again.
 double SumNearLengths(const std::vector<std::uint32_t>& lengths, std::uint32_t title_length) {
   using formats::kNearRadius;
+  constexpr double kUnits = 1024;
   double weight[kNearRadius + 1];
   for (int d = 0; d <= kNearRadius; ++d) weight[d] = std::pow(formats::kNearDecay, d);
   const auto n = static_cast<std::int64_t>(lengths.size());
@@ -114,8 +115,52 @@ double SumNearLengths(const std::vector<std::uint32_t>& lengths, std::uint32_t t
     }
     total += length;
   }
-  return total;
+  return std::round(total * kUnits) / kUnits;
 }
+
+// Gathers the statistics of one document: the title, then all sections, then the chunks.
+class StatsCounter {
+ public:
+  using Terms = std::vector<models::WeightedTerm>;
+
+  void SetTitle(const Terms& terms) {
+    title_length_ = TotalCount(terms);
+    frequencies_.AddOther(terms);
+  }
+  void AddSection(const Terms& terms) {
+    section_lengths_.push_back(TotalCount(terms));
+    frequencies_.AddOther(terms);
+  }
+  void AddChunk(const Terms& terms, std::uint32_t section) {
+    const std::uint32_t length = TotalCount(terms);
+    lengths_.push_back(length + section_lengths_[section]);
+    body_length_ += length;
+    frequencies_.AddChunk(terms);
+  }
+
+  [[nodiscard]] DocumentStats Take() const {
+    DocumentStats stats;
+    stats.frequencies = frequencies_.Take();
+    formats::CorpusTotals& totals = stats.totals;
+    totals.num_documents = 1;
+    totals.num_chunks = lengths_.size();
+    totals.num_sections = section_lengths_.size();
+    std::uint64_t headings = 0;
+    for (const std::uint32_t length : section_lengths_) headings += length;
+    for (const std::uint32_t length : lengths_) totals.chunk_length += length + title_length_;
+    totals.section_length = body_length_ + headings + section_lengths_.size() * title_length_;
+    totals.document_length = body_length_ + headings + title_length_;
+    totals.near_length = SumNearLengths(lengths_, title_length_);
+    return stats;
+  }
+
+ private:
+  std::uint32_t title_length_ = 0;
+  std::vector<std::uint32_t> section_lengths_;
+  std::vector<std::uint32_t> lengths_;  // body + heading path of each chunk
+  std::uint64_t body_length_ = 0;
+  FrequencyCounter frequencies_;
+};
 
 // Builds the forward segments and the statistics of one document.
 class ForwardBuilder {
@@ -127,18 +172,17 @@ class ForwardBuilder {
   void Build() {
     const auto title_terms = TermsOf(document_.title, analyzer_);
     title_ = ToSection(title_terms);
-    frequencies_.AddOther(title_terms);
+    stats_.SetTitle(title_terms);
     for (const formats::ParentRecord& parent : document_.parents) {
       const auto terms = TermsOf(parent.heading_path, analyzer_);
-      frequencies_.AddOther(terms);
+      stats_.AddSection(terms);
       sections_.push_back(ToSection(terms));
     }
     const auto num_chunks = static_cast<std::uint32_t>(document_.chunks.size());
     for (std::uint32_t first = 0; first < num_chunks; first += formats::kSegmentChunks) {
       AddSegment(first, std::min(num_chunks, first + formats::kSegmentChunks));
     }
-    AddTotals();
-    document_.frequencies = frequencies_.Take();
+    document_.stats = stats_.Take();
   }
 
  private:
@@ -160,7 +204,7 @@ class ForwardBuilder {
   formats::ChunkTerms MakeChunk(std::uint32_t chunk, std::uint32_t section) {
     const std::string_view text = Slice(document_.text, document_.chunks[chunk].range);
     const auto terms = TermsOf(text, analyzer_);
-    frequencies_.AddChunk(terms);
+    stats_.AddChunk(terms, document_.chunks[chunk].parent);
     formats::ChunkTerms out;
     out.section = section;
     out.length = TotalCount(terms);
@@ -176,22 +220,7 @@ class ForwardBuilder {
       formatted += text;
       out.cost[style] = static_cast<std::uint32_t>(counter_.Cost(formatted));
     }
-    lengths_.push_back(out.length + sections_[document_.chunks[chunk].parent].length);
-    body_length_ += out.length;
     return out;
-  }
-
-  void AddTotals() {
-    formats::CorpusTotals& totals = document_.totals;
-    totals.num_documents = 1;
-    totals.num_chunks = lengths_.size();
-    totals.num_sections = sections_.size();
-    std::uint64_t headings = 0;
-    for (const formats::SectionTerms& section : sections_) headings += section.length;
-    for (const std::uint32_t length : lengths_) totals.chunk_length += length + title_.length;
-    totals.section_length = body_length_ + headings + sections_.size() * title_.length;
-    totals.document_length = body_length_ + headings + title_.length;
-    totals.near_length = SumNearLengths(lengths_, title_.length);
   }
 
   AnalyzedDocument& document_;
@@ -199,9 +228,7 @@ class ForwardBuilder {
   models::TermAnalyzer& analyzer_;
   formats::SectionTerms title_;
   std::vector<formats::SectionTerms> sections_;  // one a parent
-  std::vector<std::uint32_t> lengths_;           // body + heading path of each chunk
-  std::uint64_t body_length_ = 0;
-  FrequencyCounter frequencies_;
+  StatsCounter stats_;
 };
 
 }  // namespace
@@ -230,60 +257,16 @@ AnalyzedDocument AnalyzeDocument(std::string source, std::string doc_id, std::st
   return document;
 }
 
-std::string EncodeSpill(const AnalyzedDocument& document) {
-  formats::ByteWriter out;
-  out.LengthPrefixed(document.source);
-  out.LengthPrefixed(document.doc_id);
-  out.LengthPrefixed(document.title);
-  out.Fixed8(static_cast<std::uint8_t>(document.media_type));
-  out.LengthPrefixed(document.text);
-  out.Varint(document.chunks.size());
-  for (std::size_t i = 0; i < document.chunks.size(); ++i) {
-    const SplitChunk& chunk = document.chunks[i];
-    out.RelativeSpan(chunk.range, 0);
-    out.Fixed8(static_cast<std::uint8_t>(chunk.kind));
-    out.Varint(chunk.parent);
-    out.Varint(document.chunk_lines[2 * i]);
-    out.Varint(document.chunk_lines[2 * i + 1]);
+DocumentStats CountTerms(const StoredText& text, models::TermAnalyzer& analyzer) {
+  StatsCounter stats;
+  stats.SetTitle(TermsOf(text.title, analyzer));
+  for (const formats::ParentRecord& parent : text.parents) {
+    stats.AddSection(TermsOf(parent.heading_path, analyzer));
   }
-  out.Varint(document.parents.size());
-  for (const formats::ParentRecord& parent : document.parents) {
-    out.LengthPrefixed(formats::Encode(parent));
+  for (const StoredText::Chunk& chunk : text.chunks) {
+    stats.AddChunk(TermsOf(chunk.text, analyzer), chunk.parent);
   }
-  out.Varint(document.segments.size());
-  for (const std::string& segment : document.segments) out.LengthPrefixed(segment);
-  return out.Take();
-}
-
-absl::StatusOr<AnalyzedDocument> DecodeSpill(std::string_view bytes) {
-  formats::ByteReader in(bytes, "spilled document");
-  AnalyzedDocument document;
-  document.source = in.LengthPrefixed();
-  document.doc_id = in.LengthPrefixed();
-  document.title = in.LengthPrefixed();
-  document.media_type = static_cast<formats::MediaType>(in.Fixed8());
-  document.text = in.LengthPrefixed();
-  document.chunks.resize(in.Count(6));
-  for (SplitChunk& chunk : document.chunks) {
-    chunk.range = in.RelativeSpan(0);
-    chunk.kind = static_cast<formats::ChunkKind>(in.Fixed8());
-    chunk.parent = static_cast<std::uint32_t>(in.Varint());
-    document.chunk_lines.push_back(static_cast<std::uint32_t>(in.Varint()));
-    document.chunk_lines.push_back(static_cast<std::uint32_t>(in.Varint()));
-  }
-  document.parents.resize(in.Count(1));
-  for (formats::ParentRecord& parent : document.parents) {
-    const std::string_view encoded = in.LengthPrefixed();
-    if (!in.ok()) break;
-    absl::StatusOr<formats::ParentRecord> record = formats::DecodeParent(encoded);
-    if (!record.ok()) return record.status();
-    parent = *std::move(record);
-  }
-  document.segments.resize(in.Count(1));
-  for (std::string& segment : document.segments) segment = in.LengthPrefixed();
-  const absl::Status status = in.Finish();
-  if (!status.ok()) return status;
-  return document;
+  return stats.Take();
 }
 
 }  // namespace rag::indexer

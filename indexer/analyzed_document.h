@@ -24,6 +24,12 @@ struct TermFrequency {
   std::uint32_t chunks = 0;
 };
 
+// What a document adds to the statistics of the corpus.
+struct DocumentStats {
+  std::vector<TermFrequency> frequencies;  // ascending by hash
+  formats::CorpusTotals totals;            // of this document alone
+};
+
 struct AnalyzedDocument {
   std::string source;  // with its prefix
   std::string doc_id;
@@ -34,9 +40,7 @@ struct AnalyzedDocument {
   std::vector<formats::ParentRecord> parents;
   std::vector<std::uint32_t> chunk_lines;  // 2 per chunk: first and last line, from 1
   std::vector<std::string> segments;       // encoded formats::ForwardSegment
-  // The last two are not spilled: they are consumed in the first pass.
-  std::vector<TermFrequency> frequencies;  // ascending by hash
-  formats::CorpusTotals totals;            // of this document alone
+  DocumentStats stats;
 };
 
 // REQUIRES: `text` is valid UTF-8 and not blank.
@@ -45,9 +49,21 @@ AnalyzedDocument AnalyzeDocument(std::string source, std::string doc_id, std::st
                                  const models::TokenCounter& counter,
                                  models::TermAnalyzer& analyzer);
 
-// The spill format between the two passes of a build; private to one build of one program.
-std::string EncodeSpill(const AnalyzedDocument& document);
-absl::StatusOr<AnalyzedDocument> DecodeSpill(std::string_view bytes);
+// The statistics that AnalyzeDocument gave, from what is stored of the document.
+struct StoredText {
+  std::string title;
+  std::vector<formats::ParentRecord> parents;
+  struct Chunk {
+    std::string text;
+    std::uint32_t parent = 0;
+  };
+  std::vector<Chunk> chunks;
+};
+DocumentStats CountTerms(const StoredText& text, models::TermAnalyzer& analyzer);
+
+// For the journal of a build: all of it. DATA_LOSS when damaged.
+std::string EncodeAnalyzed(const AnalyzedDocument& document);
+absl::StatusOr<AnalyzedDocument> DecodeAnalyzed(std::string_view bytes);
 
 }  // namespace rag::indexer
 

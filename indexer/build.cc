@@ -6,13 +6,17 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "formats/chunk_group.h"
+#include "formats/forward_index.h"
 #include "formats/status_macros.h"
 #include "indexer/analyzed_document.h"
+#include "indexer/build_journal.h"
 #include "indexer/corpus_stats.h"
 #include "indexer/document_builder.h"
+#include "indexer/file_examiner.h"
 #include "indexer/ordered_pipeline.h"
-#include "indexer/spill.h"
-#include "indexer/text_file.h"
+#include "indexer/previous_index.h"
+#include "indexer/rebuild_plan.h"
 #include "models/hashed_bm25.h"
 #include "models/words.h"
 #include "storage/generation.h"
@@ -23,6 +27,8 @@ namespace {
 
 // Documents of a shard of chunk vectors (docs/design.md, "Shards").
 constexpr std::uint32_t kShardDocuments = 8192;
+// Of the chunks at the last build from nothing: so many may come and go before the next one.
+constexpr std::uint64_t kRefitShare = 4;
 
 // One analyzer a thread: it holds a memo of stems and is not shareable.
 models::TermAnalyzer& ThreadAnalyzer() {
@@ -30,14 +36,31 @@ models::TermAnalyzer& ThreadAnalyzer() {
   return analyzer;
 }
 
-// A file after the first pass: analyzed, or skipped with a reason.
-struct FirstPassResult {
-  bool ok = false;
-  AnalyzedDocument document;  // only its statistics: the rest is in `spilled`
-  std::uint64_t size_bytes = 0;
-  std::string spilled;
-  SkippedFile skipped;
+// What the second pass hands to the writer: a document made now, or the ordinal of one to carry
+// over.
+struct SecondPassResult {
+  absl::Status status;
+  const PlannedDocument* planned = nullptr;
+  bool resumed = false;
+  std::optional<BuiltDocument> built;
 };
+
+absl::StatusOr<StoredText> TextOf(const storage::DocumentBundle& bundle) {
+  StoredText text;
+  text.title = bundle.document.title;
+  for (const std::string& parent : bundle.parents) {
+    RAG_ASSIGN_OR_RETURN(formats::ParentRecord record, formats::DecodeParent(parent));
+    text.parents.push_back(std::move(record));
+  }
+  for (const std::string& group : bundle.chunk_groups) {
+    RAG_ASSIGN_OR_RETURN(std::vector<formats::ChunkRecord> chunks,
+                         formats::DecodeChunkGroup(group));
+    for (formats::ChunkRecord& chunk : chunks) {
+      text.chunks.push_back({std::move(chunk.text), chunk.parent});
+    }
+  }
+  return text;
+}
 
 class Build {
  public:
@@ -45,29 +68,58 @@ class Build {
 
   absl::StatusOr<BuildReport> Run() {
     RAG_RETURN_IF_ERROR(Prepare());
-    RAG_RETURN_IF_ERROR(Lock());
-    LeaveOutIndex();
+    if (!options_.dry_run) RAG_RETURN_IF_ERROR(Lock());
+    RAG_RETURN_IF_ERROR(OpenPrevious());
+    if (!options_.dry_run) {
+      RAG_ASSIGN_OR_RETURN(journal_, BuildJournal::Open(options_.index, params_, options_.program));
+    }
+    absl::StatusOr<BuildReport> report = MakeGeneration();
+    if (absl::IsDataLoss(report.status()) && previous_ != nullptr) {
+      why_full_ = std::string(report.status().message());
+      bundles_.reset();
+      previous_.reset();
+      carry_over_ = false;
+      report = MakeGeneration();
+    }
+    // What lies there would only keep the disk full.
+    if (absl::IsResourceExhausted(report.status()) && journal_ != nullptr) journal_->Discard();
+    return report;
+  }
+
+ private:
+  absl::StatusOr<BuildReport> MakeGeneration() {
+    writer_.reset();
+    corpus_bytes_ = 0;
+    cut_summaries_ = 0;
+    RAG_RETURN_IF_ERROR(FirstPass());
+    if (!options_.dry_run && carry_over_ && NothingToDo()) {
+      BuildReport report = MakeReport();
+      report.manifest = previous_->manifest();
+      journal_->Discard();
+      return report;
+    }
+    if (carry_over_ && NeedsRefit()) {
+      why_full_ = "a quarter of the chunks came or went since the last build from nothing";
+      carry_over_ = false;
+      if (!options_.dry_run) RAG_RETURN_IF_ERROR(FirstPass());
+    }
+    if (options_.dry_run) return MakeReport();
+    if (previous_ != nullptr) {
+      RAG_ASSIGN_OR_RETURN(bundles_, storage::BundleReader::Open(previous_->reader()));
+    }
+    RAG_RETURN_IF_ERROR(SettleStatistics());
     RAG_ASSIGN_OR_RETURN(writer_,
                          storage::IndexWriter::Create(options_.index, params_, models::kRange));
-    RAG_ASSIGN_OR_RETURN(Spill spill, Spill::Create(writer_->scratch() / "documents.spill"));
-    RAG_RETURN_IF_ERROR(FirstPass(spill));
-    RAG_RETURN_IF_ERROR(spill.Rewind());
-    RAG_RETURN_IF_ERROR(SecondPass(spill));
-    RAG_RETURN_IF_ERROR(writer_->SetTermTable(stats_.EncodeTermTable()));
+    RAG_RETURN_IF_ERROR(SecondPass());
+    RAG_RETURN_IF_ERROR(writer_->SetTermTable(stats_.EncodeTermTable(ordinal_of_file_)));
     RAG_RETURN_IF_ERROR(CheckCancel());
     return Publish();
   }
 
- private:
-  absl::Status Lock() {
-    RAG_ASSIGN_OR_RETURN(
-        storage::WriterLock lock,
-        storage::WriterLock::Acquire(options_.index, options_.wait_for_lock, options_.cancel));
-    lock_.emplace(std::move(lock));
-    // The corpus may have changed while another writer was at work.
-    if (options_.wait_for_lock.count() > 0) {
-      RAG_ASSIGN_OR_RETURN(walk_, WalkCorpus(options_.corpus));
-    }
+  absl::Status Walk() {
+    WalkOptions walk = options_.walk;
+    walk.leave_out = options_.index;
+    RAG_ASSIGN_OR_RETURN(walk_, WalkCorpus(options_.corpus, walk));
     return absl::OkStatus();
   }
 
@@ -77,9 +129,7 @@ class Build {
     RAG_ASSIGN_OR_RETURN(counter_, models::MakeTokenCounter(profile.token_counter));
     summarizer_ =
         MakeSummarizer(profile, [this](std::uint64_t hash) { return stats_.ChunkIdf(hash); });
-    WalkOptions walk = options_.walk;
-    walk.leave_out = options_.index;
-    RAG_ASSIGN_OR_RETURN(walk_, WalkCorpus(options_.corpus, walk));
+    RAG_RETURN_IF_ERROR(Walk());
     std::error_code error;
     if (std::filesystem::equivalent(options_.corpus, options_.index, error)) {
       return absl::InvalidArgumentError(absl::StrCat(
@@ -98,21 +148,39 @@ class Build {
     return absl::OkStatus();
   }
 
-  // An index that lies inside its corpus is not part of it. The walk passes it over; what is left
-  // here is one that another build made meanwhile.
-  void LeaveOutIndex() {
-    std::error_code error;
-    const std::string inside =
-        std::filesystem::canonical(options_.index, error)
-            .lexically_relative(std::filesystem::canonical(options_.corpus, error))
-            .generic_string() +
-        "/";
-    if (error || inside.starts_with("..")) return;
-    std::erase_if(walk_.files,
-                  [&inside](const CorpusFile& file) { return file.source.starts_with(inside); });
+  absl::Status Lock() {
+    RAG_ASSIGN_OR_RETURN(
+        storage::WriterLock lock,
+        storage::WriterLock::Acquire(options_.index, options_.wait_for_lock, options_.cancel));
+    lock_.emplace(std::move(lock));
+    // The corpus may have changed while another writer was at work; and its index is not part of
+    // it, though the folder was not there yet when it was walked.
+    return options_.wait_for_lock.count() > 0 ? Walk() : absl::OkStatus();
   }
 
-  absl::Status FirstPass(Spill& spill) {
+  absl::Status OpenPrevious() {
+    absl::StatusOr<std::unique_ptr<PreviousIndex>> previous =
+        PreviousIndex::Open(options_.index, params_);
+    if (previous.ok()) {
+      previous_ = *std::move(previous);
+      carry_over_ = !options_.full;
+      return absl::OkStatus();
+    }
+    if (absl::IsNotFound(previous.status())) return absl::OkStatus();
+    // A damaged index is what a rebuild repairs.
+    if (!absl::IsFailedPrecondition(previous.status()) && !absl::IsDataLoss(previous.status())) {
+      return previous.status();
+    }
+    why_full_ = std::string(previous.status().message());
+    return absl::OkStatus();
+  }
+
+  // Reads every file; analyzes those that are not carried over. Fills stats_ with those and plan_.
+  absl::Status FirstPass() {
+    stats_ = CorpusStats();
+    resumed_ = 0;
+    std::vector<PlannedDocument> documents;
+    std::vector<SkippedFile> skipped = walk_.skipped;
     std::size_t at = 0;
     const auto next = [&]() -> absl::StatusOr<std::optional<std::size_t>> {
       RAG_RETURN_IF_ERROR(CheckCancel());
@@ -120,82 +188,171 @@ class Build {
       return std::optional<std::size_t>(at++);
     };
     std::uint64_t done = 0;
-    const auto consume = [&](FirstPassResult result) -> absl::Status {
+    const FileExaminer examiner({.profile = options_.profile,
+                                 .source_prefix = options_.source_prefix,
+                                 .splitter = *splitter_,
+                                 .counter = *counter_,
+                                 .previous = previous_.get(),
+                                 .carry_over = carry_over_,
+                                 .journal = journal_.get()});
+    const auto work = [&](std::size_t i) {
+      return examiner.Examine(static_cast<std::uint32_t>(i), walk_.files[i], ThreadAnalyzer());
+    };
+    const auto consume = [&](ExaminedFile result) -> absl::Status {
+      RAG_RETURN_IF_ERROR(result.status);
       Report("reading", ++done, walk_.files.size());
       if (!result.ok) {
-        walk_.skipped.push_back(std::move(result.skipped));
+        skipped.push_back(std::move(result.skipped));
         return absl::OkStatus();
       }
-      corpus_bytes_ += result.size_bytes;
-      stats_.Add(result.document);
-      return spill.Append(result.spilled);
+      if (result.document.analyzed.has_value()) stats_.Add(result.document.file, result.stats);
+      documents.push_back(std::move(result.document));
+      return absl::OkStatus();
     };
-    return OrderedPipeline<std::size_t, FirstPassResult>::Run(
-        options_.threads, next, [this](std::size_t i) { return Analyze(i); }, consume);
+    RAG_RETURN_IF_ERROR(
+        (OrderedPipeline<std::size_t, ExaminedFile>::Run(options_.threads, next, work, consume)));
+    plan_ = PlanRebuild(std::move(documents), previous_.get(), skipped, options_.corpus,
+                        options_.source_prefix, options_.profile.doc_ids == DocIdStyle::kSource);
+    skipped_ = std::move(skipped);
+    std::sort(skipped_.begin(), skipped_.end(),
+              [](const SkippedFile& a, const SkippedFile& b) { return a.source < b.source; });
+    return absl::OkStatus();
   }
 
-  [[nodiscard]] FirstPassResult Analyze(std::size_t file_number) const {
-    const CorpusFile& file = walk_.files[file_number];
-    FirstPassResult result;
-    LoadedFile loaded = LoadTextFile(file);
-    if (!loaded.ok) {
-      result.skipped = std::move(loaded.skipped);
-      return result;
-    }
-    result.size_bytes = loaded.bytes.size();
-    std::string source = absl::StrCat(options_.source_prefix, file.source);
-    std::string doc_id =
-        DocumentId(options_.profile.doc_ids, static_cast<std::uint32_t>(file_number), source);
-    AnalyzedDocument document =
-        AnalyzeDocument(std::move(source), std::move(doc_id), std::move(loaded.bytes),
-                        MediaTypeOf(file.source), *splitter_, *counter_, ThreadAnalyzer());
-    if (document.chunks.empty()) {
-      result.skipped = {file.source, SkipReason::kBlank, "no text to index"};
-      return result;
-    }
-    result.ok = true;
-    result.spilled = EncodeSpill(document);
-    result.document.frequencies = std::move(document.frequencies);
-    result.document.totals = document.totals;
-    return result;
+  [[nodiscard]] bool NothingToDo() const {
+    const formats::Manifest& manifest = previous_->manifest();
+    return plan_.nothing_to_do && manifest.query == options_.profile.query &&
+           manifest.counts.skipped_files == skipped_.size();
   }
 
-  absl::Status SecondPass(Spill& spill) {
+  [[nodiscard]] bool NeedsRefit() const {
+    const formats::Fit& fit = previous_->manifest().fit;
+    return (fit.changed_chunks + plan_.changed_chunks) * kRefitShare > fit.chunks;
+  }
+
+  // Documents that are carried over are numbered behind the files of the walk.
+  [[nodiscard]] std::uint32_t FileOf(std::uint32_t previous_ordinal) const {
+    return static_cast<std::uint32_t>(walk_.files.size()) + previous_ordinal;
+  }
+
+  [[nodiscard]] bool IsCarriedOver(const PlannedDocument& document) const {
+    return document.stale || (carry_over_ && document.previous != PlannedDocument::kNone);
+  }
+
+  absl::StatusOr<DocumentStats> StoredStatistics(std::uint32_t previous_ordinal) {
+    RAG_ASSIGN_OR_RETURN(const storage::DocumentBundle bundle, bundles_->Read(previous_ordinal));
+    RAG_ASSIGN_OR_RETURN(const StoredText text, TextOf(bundle));
+    return CountTerms(text, ThreadAnalyzer());
+  }
+
+  // The statistics of all documents of the plan.
+  absl::Status SettleStatistics() {
+    const std::size_t num_previous = previous_ == nullptr ? 0 : previous_->documents().size();
+    std::vector<std::uint32_t> file_of_previous(num_previous, kNoFile);
+    ordinal_of_file_.assign(walk_.files.size() + num_previous, 0);
+    std::uint32_t ordinal = 0;
+    for (PlannedDocument& document : plan_.documents) {
+      if (IsCarriedOver(document)) {
+        document.file = FileOf(document.previous);
+        file_of_previous[document.previous] = document.file;
+      }
+      ordinal_of_file_[document.file] = ordinal++;
+    }
+    if (carry_over_) {
+      RAG_RETURN_IF_ERROR(stats_.AddTable(previous_->reader().terms(), file_of_previous));
+      for (const std::uint32_t gone : plan_.gone) {
+        RAG_ASSIGN_OR_RETURN(const DocumentStats stats, StoredStatistics(gone));
+        RAG_RETURN_IF_ERROR(stats_.Remove(stats));
+      }
+      stats_.Settle();
+      return absl::OkStatus();
+    }
+    for (const PlannedDocument& document : plan_.documents) {
+      if (!document.stale) continue;
+      RAG_ASSIGN_OR_RETURN(const DocumentStats stats, StoredStatistics(document.previous));
+      stats_.Add(document.file, stats);
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status SecondPass() {
     const Profile& profile = options_.profile;
     const storage::VectorCodec chunk_codec(profile.chunk_dim, models::kRange);
     const storage::VectorCodec document_codec(profile.document_dim, models::kRange);
     const DocumentBuilder builder(profile, stats_, *summarizer_, *counter_, chunk_codec,
                                   document_codec);
-    const auto next = [&]() -> absl::StatusOr<std::optional<std::string>> {
+    RAG_RETURN_IF_ERROR(journal_->BeginBuilding(stats_.Fingerprint()));
+    std::size_t at = 0;
+    const auto next = [&]() -> absl::StatusOr<std::optional<const PlannedDocument*>> {
       RAG_RETURN_IF_ERROR(CheckCancel());
-      return spill.Next();
-    };
-    const auto work = [&builder](std::string blob) -> absl::StatusOr<BuiltDocument> {
-      RAG_ASSIGN_OR_RETURN(AnalyzedDocument document, DecodeSpill(blob));
-      return builder.Build(std::move(document), ThreadAnalyzer());
+      if (at == plan_.documents.size()) return std::optional<const PlannedDocument*>();
+      return std::optional<const PlannedDocument*>(&plan_.documents[at++]);
     };
     std::uint64_t done = 0;
-    const auto consume = [&](absl::StatusOr<BuiltDocument> built) -> absl::Status {
-      RAG_RETURN_IF_ERROR(built.status());
-      Report("indexing", ++done, stats_.totals().num_documents);
-      if (options_.reduction_log) {
-        for (const std::string& line : built->log) {
-          options_.reduction_log(built->bundle.document.source, line);
-        }
-      }
-      cut_summaries_ += built->cut_summaries;
-      return writer_->Add(built->bundle);
+    const auto consume = [&](SecondPassResult result) -> absl::Status {
+      RAG_RETURN_IF_ERROR(result.status);
+      Report("indexing", ++done, plan_.documents.size());
+      resumed_ += result.resumed ? 1 : 0;
+      return result.built.has_value() ? WriteBuilt(*result.built, *result.planned)
+                                      : CarryOver(*result.planned);
     };
-    return OrderedPipeline<std::string, absl::StatusOr<BuiltDocument>>::Run(options_.threads, next,
-                                                                            work, consume);
+    return OrderedPipeline<const PlannedDocument*, SecondPassResult>::Run(
+        options_.threads, next,
+        [&](const PlannedDocument* planned) { return Make(*planned, builder); }, consume);
+  }
+
+  [[nodiscard]] SecondPassResult Make(const PlannedDocument& planned,
+                                      const DocumentBuilder& builder) const {
+    SecondPassResult result;
+    result.planned = &planned;
+    if (IsCarriedOver(planned)) return result;
+    result.built = journal_->FindBuilt(planned);
+    result.resumed = result.built.has_value();
+    if (result.resumed) return result;
+    absl::StatusOr<AnalyzedDocument> analyzed = journal_->ReadAnalyzed(planned);
+    result.status = analyzed.status();
+    if (!analyzed.ok()) return result;
+    absl::StatusOr<BuiltDocument> built = builder.Build(*std::move(analyzed), ThreadAnalyzer());
+    result.status = built.status();
+    if (!built.ok()) return result;
+    result.built = *std::move(built);
+    result.status = journal_->AddBuilt(*result.built, planned);
+    return result;
+  }
+
+  absl::Status WriteBuilt(const BuiltDocument& built, const PlannedDocument& planned) {
+    if (options_.reduction_log) {
+      for (const std::string& line : built.log) {
+        options_.reduction_log(built.bundle.document.source, line);
+      }
+    }
+    cut_summaries_ += built.cut_summaries;
+    return Write(built.bundle, planned);
+  }
+
+  absl::Status CarryOver(const PlannedDocument& planned) {
+    RAG_ASSIGN_OR_RETURN(storage::DocumentBundle bundle, bundles_->Read(planned.previous));
+    if (planned.stale) {
+      bundle.document.metadata[std::string(kStaleKey)] = "true";
+    } else {
+      bundle.document.metadata.erase(std::string(kStaleKey));
+    }
+    return Write(bundle, planned);
+  }
+
+  absl::Status Write(const storage::DocumentBundle& bundle, const PlannedDocument& planned) {
+    if (!stats_.doubtful().empty()) {
+      for (const std::string& segment : bundle.segments) {
+        RAG_ASSIGN_OR_RETURN(const formats::ForwardSegmentView view,
+                             formats::ForwardSegmentView::Parse(segment, stats_.doubtful()));
+        stats_.Revisit(planned.file, view);
+      }
+    }
+    corpus_bytes_ += bundle.document.size_bytes;
+    return writer_->Add(bundle);
   }
 
   absl::StatusOr<BuildReport> Publish() {
-    BuildReport report;
-    report.skipped = std::move(walk_.skipped);
-    std::sort(report.skipped.begin(), report.skipped.end(),
-              [](const SkippedFile& a, const SkippedFile& b) { return a.source < b.source; });
-    report.cut_summaries = cut_summaries_;
     formats::Manifest manifest;
     manifest.created = options_.created;
     manifest.program = options_.program;
@@ -204,9 +361,32 @@ class Build {
     manifest.corpus_root = error ? options_.corpus.string() : absolute.string();
     manifest.query = options_.profile.query;
     manifest.counts.corpus_bytes = corpus_bytes_;
-    manifest.counts.skipped_files = report.skipped.size();
+    manifest.counts.skipped_files = skipped_.size();
+    if (carry_over_) {
+      manifest.fit = previous_->manifest().fit;
+      manifest.fit.changed_chunks += plan_.changed_chunks;
+    } else {
+      manifest.fit.chunks = stats_.totals().num_chunks;
+    }
+    BuildReport report = MakeReport();
+    report.published = true;
     RAG_ASSIGN_OR_RETURN(report.manifest,
                          writer_->Publish(std::move(manifest), options_.keep_generations));
+    journal_->Discard();
+    return report;
+  }
+
+  BuildReport MakeReport() {
+    BuildReport report;
+    report.why_full = why_full_;
+    report.skipped = std::move(skipped_);
+    report.cut_summaries = cut_summaries_;
+    report.unchanged = plan_.unchanged;
+    report.added = std::move(plan_.added);
+    report.changed = std::move(plan_.changed);
+    report.removed = std::move(plan_.removed);
+    report.stale = std::move(plan_.stale);
+    report.resumed = resumed_;
     return report;
   }
 
@@ -227,11 +407,20 @@ class Build {
   std::unique_ptr<Splitter> splitter_;
   std::unique_ptr<Summarizer> summarizer_;
   std::unique_ptr<models::TokenCounter> counter_;
+  std::unique_ptr<PreviousIndex> previous_;  // null: there is none to carry anything over from
+  std::unique_ptr<storage::BundleReader> bundles_;
+  bool carry_over_ = false;  // unchanged documents are
+  std::string why_full_;
   CorpusStats stats_;
-  std::optional<storage::WriterLock> lock_;  // outlives writer_, which cleans up under it
+  RebuildPlan plan_;
+  std::vector<SkippedFile> skipped_;
+  std::vector<std::uint32_t> ordinal_of_file_;
+  std::optional<storage::WriterLock> lock_;  // outlives what cleans up under it
+  std::unique_ptr<BuildJournal> journal_;
   std::unique_ptr<storage::IndexWriter> writer_;
   std::uint64_t corpus_bytes_ = 0;
   std::uint64_t cut_summaries_ = 0;
+  std::uint64_t resumed_ = 0;
 };
 
 }  // namespace

@@ -1,9 +1,16 @@
 // The build: a folder of documents in, a published generation out.
 //
-// Two passes over the documents. The first reads, splits and counts terms, and spills what it made;
-// the second, which knows the statistics of the corpus, summarises, embeds and writes. Both run on
-// several threads over bounded queues and hand on results in order of the sources, so the result is
-// a function of the corpus and the profile, never of the number of threads.
+// Two passes over the documents. The first reads, splits and counts terms; the second, which knows
+// the statistics of the corpus, summarises, embeds and writes. Both run on several threads over
+// bounded queues and write in order of the sources, so the result never depends on the number of
+// threads. What a pass finishes goes into a journal, from which the next build goes on after a
+// crash.
+//
+// A rebuild carries over the documents whose file has not changed as the generation before holds
+// them, so it costs what changed. Statistics of terms, which decide the scores, are brought up to
+// date exactly; summaries and vectors of documents that are carried over keep the statistics that
+// they were made with, until the chunks that came and went are a quarter of those at the last build
+// from nothing: then all is made anew.
 #ifndef INDEXER_BUILD_H_
 #define INDEXER_BUILD_H_
 
@@ -29,6 +36,10 @@ struct BuildProgress {
 };
 
 struct BuildOptions {
+  // Carry nothing over.
+  bool full = false;
+  // Only say what would be done: BuildReport without a manifest. Takes no lock, writes nothing.
+  bool dry_run = false;
   std::filesystem::path corpus;
   std::filesystem::path index;
   Profile profile;
@@ -47,12 +58,22 @@ struct BuildOptions {
 };
 
 struct BuildReport {
-  formats::Manifest manifest;
+  formats::Manifest manifest;  // of the current generation; empty after a dry run
+  bool published = false;      // false: the index held all this already
+  std::string why_full;  // why nothing was carried over from an index though it was not asked for
   std::vector<SkippedFile> skipped;  // ascending by source
   std::uint64_t cut_summaries = 0;
+  // Documents against the generation before; sources, each list ascending.
+  std::uint64_t unchanged = 0;
+  std::vector<std::string> added;
+  std::vector<std::string> changed;
+  std::vector<std::string> removed;
+  std::vector<std::string> stale;  // kept although their file could not be read
+  std::uint64_t resumed = 0;       // documents that a build before this one had finished
 };
 
-// Builds and publishes. The index is unchanged unless the result is OK. NOT_FOUND /
+// Builds and publishes, unless there is nothing to do. The index is unchanged unless the result is
+// OK. NOT_FOUND /
 // INVALID_ARGUMENT: corpus or index path; UNAVAILABLE: another writer holds the lock;
 // RESOURCE_EXHAUSTED: disk full; CANCELLED: asked to stop.
 absl::StatusOr<BuildReport> BuildIndex(const BuildOptions& options);

@@ -207,10 +207,11 @@ void FillRecords(const AnalyzedDocument& document, const DocumentText& text,
   for (const std::vector<ReductionNode>& level : reduction.levels) {
     bundle.levels.emplace_back();
     for (const ReductionNode& node : level) {
-      bundle.levels.back().push_back({.first_child = node.first_child,
-                                      .num_children = node.num_children,
-                                      .input_tokens = node.input_tokens,
-                                      .summary = ToSummary(text, node.summary)});
+      bundle.levels.back().push_back(
+          formats::Encode(formats::SummaryNode{.first_child = node.first_child,
+                                               .num_children = node.num_children,
+                                               .input_tokens = node.input_tokens,
+                                               .summary = ToSummary(text, node.summary)}));
     }
   }
   formats::DocumentRecord& record = bundle.document;
@@ -286,7 +287,9 @@ absl::StatusOr<BuiltDocument> DocumentBuilder::Build(AnalyzedDocument document,
 
   RAG_RETURN_IF_ERROR(FillChunkGroups(document, text, summaries, built.bundle));
   FillRecords(document, text, reduction, built.bundle);
-  built.bundle.parents = std::move(document.parents);
+  for (const formats::ParentRecord& parent : document.parents) {
+    built.bundle.parents.push_back(formats::Encode(parent));
+  }
   built.bundle.segments = std::move(document.segments);
   return built;
 }

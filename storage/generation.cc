@@ -86,13 +86,13 @@ absl::StatusOr<std::vector<fs::directory_entry>> ListFolder(const fs::path& fold
 
 bool IsOurName(std::string_view name) {
   return name == kCurrentFile || name == kCurrentTemporary || name == kLockFile ||
-         name == kBuildingFolder || ParseGenerationName(name).has_value();
+         name == kBuildingFolder || name == kJournalFolder || ParseGenerationName(name).has_value();
 }
 
-// Whether a writer may take the folder over. A build deletes `building` and old generations and
-// replaces CURRENT, and other programs use such names too (a RocksDB folder has CURRENT and LOCK),
-// so one familiar name is not enough: either a generation proves an index, or there is nothing but
-// our names, with the LOCK that every build makes before `building`.
+// Whether a writer may take the folder over. A build deletes `building`, `journal` and old
+// generations and replaces CURRENT, and other programs use such names too (a RocksDB folder has
+// CURRENT and LOCK), so one familiar name is not enough: either a generation proves an index, or
+// there is nothing but our names, with the LOCK that every build makes before the folders.
 bool IsIndexOrEmpty(const fs::path& index, const std::vector<fs::directory_entry>& entries) {
   bool only_ours = true;
   bool has_lock = false;
@@ -106,7 +106,7 @@ bool IsIndexOrEmpty(const fs::path& index, const std::vector<fs::directory_entry
     }
     only_ours = only_ours && IsOurName(name);
     has_lock = has_lock || name == kLockFile;
-    has_building = has_building || name == kBuildingFolder;
+    has_building = has_building || name == kBuildingFolder || name == kJournalFolder;
   }
   return only_ours && (has_lock || !has_building);
 }
@@ -347,7 +347,8 @@ absl::StatusOr<std::vector<RemovedFolder>> CollectGarbage(const std::filesystem:
   RAG_ASSIGN_OR_RETURN(const std::uint64_t current, ReadCurrent(index));
   RAG_ASSIGN_OR_RETURN(const std::vector<std::uint64_t> superfluous,
                        Superfluous(index, current, current, keep));
-  std::vector<std::string> names = {std::string(kBuildingFolder), std::string(kCurrentTemporary)};
+  std::vector<std::string> names = {std::string(kBuildingFolder), std::string(kJournalFolder),
+                                    std::string(kCurrentTemporary)};
   for (const std::uint64_t number : superfluous) names.push_back(GenerationName(number));
   std::vector<RemovedFolder> removed;
   for (const std::string& name : names) {

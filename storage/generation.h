@@ -4,6 +4,7 @@
 //   INDEX/LOCK          flock by a writer; the kernel drops it with the process
 //   INDEX/gen-000007/   a published generation, never changed in place
 //   INDEX/building/     what a build writes before it is renamed to gen-NNNNNN
+//   INDEX/journal/      what a build has finished, for the next one should it die
 #ifndef STORAGE_GENERATION_H_
 #define STORAGE_GENERATION_H_
 
@@ -13,12 +14,15 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
 namespace rag::storage {
+
+inline constexpr std::string_view kJournalFolder = "journal";
 
 // "gen-000007". Numbers start at 1 and are never used twice.
 std::string GenerationName(std::uint64_t number);

@@ -84,8 +84,8 @@ absl::Status IndexWriter::State::PutRecords(std::uint32_t document, const Docume
   RAG_RETURN_IF_ERROR(
       records->Put(formats::kSourcesFamily, bundle.document.source, ordinal.view()));
   for (std::uint32_t i = 0; i < bundle.parents.size(); ++i) {
-    RAG_RETURN_IF_ERROR(records->Put(formats::kParentsFamily, formats::ItemKey(document, i),
-                                     formats::Encode(bundle.parents[i])));
+    RAG_RETURN_IF_ERROR(
+        records->Put(formats::kParentsFamily, formats::ItemKey(document, i), bundle.parents[i]));
   }
   for (std::uint32_t i = 0; i < bundle.chunk_groups.size(); ++i) {
     RAG_RETURN_IF_ERROR(records->Put(formats::kChunksFamily, formats::ItemKey(document, i),
@@ -101,11 +101,10 @@ absl::Status IndexWriter::State::PutRecords(std::uint32_t document, const Docume
 absl::Status IndexWriter::State::PutSummaries(std::uint32_t document,
                                               const DocumentBundle& bundle) {
   for (std::uint32_t level = 0; level < bundle.levels.size(); ++level) {
-    const std::vector<formats::SummaryNode>& nodes = bundle.levels[level];
+    const std::vector<std::string>& nodes = bundle.levels[level];
     for (std::uint32_t node = 0; node < nodes.size(); ++node) {
       RAG_RETURN_IF_ERROR(records->Put(formats::kSummariesFamily,
-                                       formats::NodeKey(document, level, node),
-                                       formats::Encode(nodes[node])));
+                                       formats::NodeKey(document, level, node), nodes[node]));
       ++counts.summary_nodes;
     }
   }
@@ -126,8 +125,7 @@ absl::Status IndexWriter::State::PutVectors(std::uint32_t document, const Docume
   return absl::OkStatus();
 }
 
-IndexWriter::IndexWriter(std::unique_ptr<State> state)
-    : state_(std::move(state)), scratch_(state_->generation.folder() / "scratch") {}
+IndexWriter::IndexWriter(std::unique_ptr<State> state) : state_(std::move(state)) {}
 
 IndexWriter::~IndexWriter() = default;
 
@@ -142,7 +140,6 @@ absl::StatusOr<std::unique_ptr<IndexWriter>> IndexWriter::Create(const fs::path&
   RAG_ASSIGN_OR_RETURN(GenerationBuilder generation, GenerationBuilder::Start(index));
   auto state = std::make_unique<State>(std::move(generation), build, vector_range);
   const fs::path& folder = state->generation.folder();
-  RAG_RETURN_IF_ERROR(MakeFolder(folder / "scratch"));
   RAG_RETURN_IF_ERROR(MakeFolder((folder / kTermsFile).parent_path()));
   RAG_ASSIGN_OR_RETURN(state->records, RecordWriter::Create(folder / kRecordsFolder));
   return std::unique_ptr<IndexWriter>(new IndexWriter(std::move(state)));
@@ -194,10 +191,8 @@ absl::StatusOr<formats::Manifest> IndexWriter::Publish(formats::Manifest manifes
     manifest.family_keys[name] = family.num_keys;
     manifest.family_digests[name] = family.digest;
   }
-  std::error_code error;
-  fs::remove_all(scratch_, error);
-  if (error) return absl::InternalError(absl::StrCat(scratch_.string(), ": ", error.message()));
 
+  std::error_code error;
   RAG_ASSIGN_OR_RETURN(const std::vector<std::string> names, ListFiles(folder));
   for (const std::string& name : names) {
     std::uint64_t header = 0;

@@ -11,26 +11,13 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "formats/forward_index.h"
 #include "formats/manifest.h"
-#include "formats/records.h"
+#include "storage/document_bundle.h"
 #include "storage/generation.h"
 #include "storage/record_writer.h"
 #include "storage/vector_files.h"
 
 namespace rag::storage {
-
-// One document, ready to be stored.
-struct DocumentBundle {
-  formats::DocumentRecord document;
-  std::vector<formats::ParentRecord> parents;
-  std::vector<std::string> chunk_groups;                  // encoded, formats/chunk_group.h
-  std::vector<std::vector<formats::SummaryNode>> levels;  // the summary tree, level 0 first
-  std::vector<std::string> segments;                      // encoded formats::ForwardSegment
-  std::vector<std::uint8_t> chunk_codes;  // num_chunks x chunk_dim, from VectorCodec
-  std::vector<std::uint8_t>
-      document_codes;  // rows x document_dim: summary, then level 0 of the tree
-};
 
 // Takes documents in order of their source path; gives them ordinals 0, 1, 2 …
 // Threads: one thread. REQUIRES: the WriterLock is held while it lives.
@@ -42,9 +29,6 @@ class IndexWriter {
                                                              float vector_range);
   ~IndexWriter();
 
-  // A folder inside the unpublished generation for the build's own temporary files; gone at
-  // Publish.
-  [[nodiscard]] const std::filesystem::path& scratch() const { return scratch_; }
   [[nodiscard]] std::uint64_t generation() const;
 
   absl::Status Add(const DocumentBundle& bundle);
@@ -59,7 +43,6 @@ class IndexWriter {
   struct State;
   explicit IndexWriter(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
-  std::filesystem::path scratch_;
 };
 
 }  // namespace rag::storage

@@ -165,6 +165,9 @@ class RocksRecordCursor final : public RecordCursor {
   void Next() override {
     Move([this] { it_->Next(); });
   }
+  void Seek(std::string_view key) override {
+    Move([this, key] { it_->Seek(ToSlice(key)); });
+  }
   [[nodiscard]] absl::Status status() const override { return status_; }
 
  private:

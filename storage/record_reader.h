@@ -29,6 +29,8 @@ class RecordCursor {
   [[nodiscard]] virtual std::string_view key() const = 0;
   [[nodiscard]] virtual std::string_view value() const = 0;
   virtual void Next() = 0;
+  // To the first entry whose key is not below `key`.
+  virtual void Seek(std::string_view key) = 0;
   [[nodiscard]] virtual absl::Status status() const = 0;
 };
 

@@ -145,6 +145,11 @@ class MappedVectorFile final : public VectorFile {
     return ids;
   }
 
+  absl::StatusOr<std::span<const std::uint8_t>> ListCodes(std::uint64_t list) const override {
+    RAG_RETURN_IF_ERROR(CheckList(list));
+    return std::span(index_->invlists->get_codes(list), index_->get_list_size(list) * layout_.dim);
+  }
+
   absl::Status ScanList(std::uint64_t list,
                         const std::function<absl::Status(std::uint32_t, std::span<const float>)>&
                             visit) const override {

@@ -112,8 +112,12 @@ class VectorFile {
   // there is no such list; an id that no writer made (damage) reads as 0xFFFFFFFF.
   [[nodiscard]] virtual absl::StatusOr<std::vector<float>> ReadList(std::uint64_t list) const = 0;
   [[nodiscard]] virtual std::vector<std::uint32_t> ReadListIds(std::uint64_t list) const = 0;
-  // The same row by row, in memory for one row: calls `visit` until it returns an error, which is
-  // passed on.
+  // The codes of a list as they are stored, n x dim bytes, mapped: valid as long as this object.
+  // OUT_OF_RANGE when there is no such list.
+  [[nodiscard]] virtual absl::StatusOr<std::span<const std::uint8_t>> ListCodes(
+      std::uint64_t list) const = 0;
+  // The rows as float32 one by one, in memory for one row: calls `visit` until it returns an error,
+  // which is passed on.
   [[nodiscard]] virtual absl::Status ScanList(
       std::uint64_t list,
       const std::function<absl::Status(std::uint32_t id, std::span<const float> row)>& visit)

@@ -4,15 +4,12 @@
 #include <chrono>
 #include <csignal>
 #include <cstdint>
-#include <cstdio>
-#include <map>
 #include <string>
 #include <string_view>
 #include <thread>
 #include <vector>
 
 #include <CLI/CLI.hpp>
-#include <nlohmann/json.hpp>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -20,10 +17,9 @@
 #include "absl/time/time.h"
 #include "formats/names.h"
 #include "indexer/build.h"
+#include "tools/build_report.h"
 #include "tools/cli.h"
 #include "tools/index_commands.h"
-#include "tools/json_names.h"
-#include "tools/json_text.h"
 #include "tools/progress_line.h"
 
 namespace rag::tools {
@@ -47,6 +43,8 @@ struct Arguments {
   std::uint32_t document_dim = 0;
   indexer::WalkOptions walk;
   bool no_ignore = false;
+  bool full = false;
+  bool dry_run = false;
   bool strict = false;
   bool quiet = false;
   bool verbose = false;
@@ -76,7 +74,8 @@ void AddWalk(CLI::App& build, Arguments& args) {
 }
 
 void AddBuild(CLI::App& app, Arguments& args) {
-  CLI::App* build = app.add_subcommand("build", "index a folder of Markdown and text files");
+  CLI::App* build = app.add_subcommand(
+      "build", "index a folder of Markdown and text files, or bring its index up to date");
   build->add_option("corpus", args.corpus, "folder of documents")->required();
   build->add_option("-o,--output", args.index, "index folder; made when missing")->required();
   build->add_option("--profile", args.profile, "set of build parameters")
@@ -95,88 +94,14 @@ void AddBuild(CLI::App& app, Arguments& args) {
   build->add_option("--document-dim", args.document_dim, "components of a document's vector")
       ->check(dims);
   AddWalk(*build, args);
+  build->add_flag("--full", args.full, "make every document anew, also those that did not change");
+  build->add_flag("-n,--dry-run", args.dry_run,
+                  "only print what is new, changed and removed; writes nothing");
   build->add_flag("--strict", args.strict,
                   "exit with 5 when a file was skipped that no rule or option leaves out");
   build->add_flag("-q,--quiet", args.quiet, "no progress, no warnings and no summary");
   build->add_flag("-v,--verbose", args.verbose, "name skipped files and log every reduction");
   build->add_flag("--json", args.json, "print the summary as one JSON object on stdout");
-}
-
-// What rules and options leave out is nothing that --strict should stop at.
-bool SkippedAnythingUnexpected(const indexer::BuildReport& report) {
-  return std::any_of(
-      report.skipped.begin(), report.skipped.end(),
-      [](const indexer::SkippedFile& file) { return !indexer::IsByRule(file.reason); });
-}
-
-void PrintSkipped(const indexer::SkippedFile& file) {
-  PrintError(kProgram, absl::StrCat("skipped ", formats::PrintableName(file.source), ": ",
-                                    std::string(indexer::ToString(file.reason)),
-                                    file.detail.empty() ? "" : ": ", file.detail));
-}
-
-// All that was skipped with --verbose; else the first of what nobody asked to leave out.
-void PrintAllSkipped(const indexer::BuildReport& report, const Arguments& args) {
-  constexpr std::size_t kMaxWarnings = 10;
-  std::size_t warnings = 0;
-  for (const indexer::SkippedFile& file : report.skipped) {
-    const bool warn = indexer::IsWarning(file.reason) && ++warnings <= kMaxWarnings;
-    if (args.verbose || (warn && !args.quiet)) PrintSkipped(file);
-  }
-  if (args.verbose || args.quiet || warnings <= kMaxWarnings) return;
-  PrintError(kProgram,
-             absl::StrCat("skipped ", warnings - kMaxWarnings, " more; --verbose names them all"));
-}
-
-std::map<std::string, std::uint64_t> CountByReason(const indexer::BuildReport& report) {
-  std::map<std::string, std::uint64_t> counts;
-  for (const indexer::SkippedFile& file : report.skipped) {
-    ++counts[std::string(indexer::ToString(file.reason))];
-  }
-  return counts;
-}
-
-void PrintSummary(const indexer::BuildReport& report, double seconds, const Arguments& args) {
-  const formats::Counts& counts = report.manifest.counts;
-  std::string line = absl::StrFormat(
-      "indexed %d documents, %d chunks, %d bytes in %.2f s (%.0f documents/s) into %s, generation "
-      "%d",
-      counts.documents, counts.chunks, counts.corpus_bytes, seconds,
-      static_cast<double>(counts.documents) / std::max(seconds, 1e-9), args.index,
-      report.manifest.generation);
-  if (!report.skipped.empty()) {
-    absl::StrAppend(&line, "; skipped ", report.skipped.size(), " (");
-    const char* comma = "";
-    for (const auto& [reason, count] : CountByReason(report)) {
-      absl::StrAppend(&line, comma, reason, ": ", count);
-      comma = ", ";
-    }
-    line += ")";
-  }
-  if (report.cut_summaries > 0) {
-    absl::StrAppend(&line, "; cut ", report.cut_summaries,
-                    " summaries to fit the reduction budget");
-  }
-  PrintError(kProgram, line);
-}
-
-void PrintJson(const indexer::BuildReport& report, double seconds) {
-  const formats::Manifest& manifest = report.manifest;
-  nlohmann::ordered_json json;
-  json["generation"] = manifest.generation;
-  json["documents"] = manifest.counts.documents;
-  json["chunks"] = manifest.counts.chunks;
-  json["corpus_bytes"] = manifest.counts.corpus_bytes;
-  json["seconds"] = seconds;
-  json["cut_summaries"] = report.cut_summaries;
-  json["skipped"] = nlohmann::ordered_json::array();
-  for (const indexer::SkippedFile& file : report.skipped) {
-    json["skipped"].push_back({{"source", file.source},
-                               {"reason", std::string(indexer::ToString(file.reason))},
-                               {"detail", file.detail}});
-    EscapeNames(json["skipped"].back());
-  }
-  Write(Dump(json) + "\n");
 }
 
 // A missing corpus is refused input here, not a bad index.
@@ -191,6 +116,8 @@ int RunBuild(const Arguments& args) {
   options.profile = indexer::FindProfile(args.profile).value();
   if (args.chunk_dim != 0) options.profile.chunk_dim = args.chunk_dim;
   if (args.document_dim != 0) options.profile.document_dim = args.document_dim;
+  options.full = args.full;
+  options.dry_run = args.dry_run;
   options.walk = args.walk;
   options.walk.use_ignore_files = !args.no_ignore;
   options.source_prefix = args.source_prefix;
@@ -220,9 +147,12 @@ int RunBuild(const Arguments& args) {
     PrintError(kProgram, report.status());
     return BuildExitCode(report.status());
   }
-  PrintAllSkipped(*report, args);
-  if (args.json) PrintJson(*report, seconds.count());
-  if (!args.quiet) PrintSummary(*report, seconds.count(), args);
+  PrintBuildReport(*report, seconds.count(),
+                   {.index = args.index,
+                    .dry_run = args.dry_run,
+                    .quiet = args.quiet,
+                    .verbose = args.verbose,
+                    .json = args.json});
   if (!FinishStdout(kProgram)) return kFailed;
   return args.strict && SkippedAnythingUnexpected(*report) ? kSkipped : kDone;
 }

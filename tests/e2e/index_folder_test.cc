@@ -49,16 +49,17 @@ TEST_F(IndexFolderTest, RebuildsMakeGenerationsAndTwoAreKept) {
   Build(corpus_, index_);
   EXPECT_EQ(Ask(index_, {"pump"})["generation"], 1);
   EXPECT_EQ(Names(index_), (std::set<std::string>{"CURRENT", "LOCK", "gen-000001"}));
-  Build(corpus_, index_);
+  Build(corpus_, index_, {"--full"});
   EXPECT_EQ(Ask(index_, {"pump"})["generation"], 2);
   EXPECT_EQ(Names(index_), (std::set<std::string>{"CURRENT", "LOCK", "gen-000001", "gen-000002"}));
+  WriteFile(fs::path(corpus_) / "new.md", "# Gasket\n\nA rare gasket.\n");
   Build(corpus_, index_);
   EXPECT_EQ(Ask(index_, {"pump"})["generation"], 3);
   EXPECT_EQ(Names(index_), (std::set<std::string>{"CURRENT", "LOCK", "gen-000002", "gen-000003"}));
 }
 
 TEST_F(IndexFolderTest, NumberOfGenerationsToKeepCanBeSet) {
-  for (int i = 0; i < 4; ++i) Build(corpus_, index_, {"--keep", i < 3 ? "3" : "1"});
+  for (int i = 0; i < 4; ++i) Build(corpus_, index_, {"--full", "--keep", i < 3 ? "3" : "1"});
   EXPECT_EQ(Names(index_), (std::set<std::string>{"CURRENT", "LOCK", "gen-000004"}));
 }
 
@@ -81,7 +82,7 @@ TEST_F(IndexFolderTest, RunningQueryIsNotDisturbedByRebuilds) {
   Process process(Program::kQuery, {"-i", index_, "--json"}, launch);
   process.Send("pump\n");
   ASSERT_TRUE(process.PumpUntil([](const Outcome& o) { return Lines(o.out).size() == 1; }));
-  for (int i = 0; i < 2; ++i) Build(corpus_, index_);
+  for (int i = 0; i < 2; ++i) Build(corpus_, index_, {"--full"});
   ASSERT_FALSE(fs::exists(fs::path(index_) / "gen-000001"));
   process.Send("pump\nzinc diary day 17\n");
   process.CloseInput();

@@ -214,7 +214,7 @@ TEST_F(InteractiveTest, CarriageReturnsOfALineEndAreNotMadeVisible) {
 TEST_F(InteractiveTest, BuildShowsProgressOnATerminal) {
   Launch launch;
   launch.err = Stream::kTerminal;
-  const Outcome outcome = RagIndex({"build", folder_ / "corpus", "-o", index_}, launch);
+  const Outcome outcome = RagIndex({"build", folder_ / "corpus", "-o", folder_ / "other"}, launch);
   EXPECT_EQ(outcome.exit_code, 0) << outcome;
   EXPECT_NE(outcome.terminal.find("\rindexing 5/5 documents"), std::string::npos) << outcome;
   // The line is cleared before the summary.

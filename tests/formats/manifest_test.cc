@@ -198,7 +198,7 @@ TEST(Manifest, EveryMemberOfAnotherTypeIsDamage) {
 }
 
 TEST(Manifest, UnknownMembersAreDamage) {
-  ExpectDamage([](Json& json) { json["extra"] = 1; }, "expected 12 members, found 13");
+  ExpectDamage([](Json& json) { json["extra"] = 1; }, "expected 13 members, found 14");
   ExpectDamage([](Json& json) { json["build"]["extra"] = 1; }, "build: expected 10 members");
   ExpectDamage([](Json& json) { json["files"][0]["extra"] = 1; }, "files[0]: expected 5 members");
 }

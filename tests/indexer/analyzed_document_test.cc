@@ -211,7 +211,7 @@ TEST(AnalyzedDocument, FrequenciesCountTheChunksWhoseBodyHoldsATerm) {
   const AnalyzedDocument document = Analyze(Lines(60, 7) + "# heading word alone\nlamp lamp\n");
 
   std::map<std::uint64_t, std::uint32_t> frequencies;
-  for (const TermFrequency& term : document.frequencies) frequencies[term.hash] = term.chunks;
+  for (const TermFrequency& term : document.stats.frequencies) frequencies[term.hash] = term.chunks;
 
   EXPECT_EQ(frequencies, CountFrequencies(document));
   EXPECT_EQ(frequencies.at(HashesOf("heading").at(0)), 0U);
@@ -221,8 +221,8 @@ TEST(AnalyzedDocument, FrequenciesCountTheChunksWhoseBodyHoldsATerm) {
 TEST(AnalyzedDocument, FrequenciesAscend) {
   const AnalyzedDocument document = Analyze(Lines(60, 7));
 
-  for (std::size_t i = 1; i < document.frequencies.size(); ++i) {
-    EXPECT_LT(document.frequencies[i - 1].hash, document.frequencies[i].hash);
+  for (std::size_t i = 1; i < document.stats.frequencies.size(); ++i) {
+    EXPECT_LT(document.stats.frequencies[i - 1].hash, document.stats.frequencies[i].hash);
   }
 }
 
@@ -265,26 +265,35 @@ void ExpectTotals(const formats::CorpusTotals& totals, const formats::CorpusTota
   EXPECT_EQ(totals.chunk_length, expected.chunk_length);
   EXPECT_EQ(totals.section_length, expected.section_length);
   EXPECT_EQ(totals.document_length, expected.document_length);
-  EXPECT_NEAR(totals.near_length, expected.near_length, 1e-9 * expected.near_length);
+  EXPECT_NEAR(totals.near_length, expected.near_length, 1.0 / 2048 + 1e-9 * expected.near_length);
+  EXPECT_EQ(totals.near_length * 1024, std::round(totals.near_length * 1024));
 }
 
 TEST(AnalyzedDocument, TotalsAreASlowRecount) {
   for (const int num_chunks : {1, 2, 9, 50}) {
     const AnalyzedDocument document = Analyze(Lines(num_chunks, 6));
-    ExpectTotals(document.totals, CountTotals(document));
+    ExpectTotals(document.stats.totals, CountTotals(document));
   }
 }
 
 TEST_F(LargeDocument, TotalsDoNotDependOnSegments) {
-  ExpectTotals(document_.totals, CountTotals(document_));
+  ExpectTotals(document_.stats.totals, CountTotals(document_));
 }
 
 TEST(AnalyzedDocument, TextWithoutASingleTermIsStillChunks) {
   const AnalyzedDocument document = Analyze("of the\n???\n", "the.md");
 
   EXPECT_EQ(document.chunks.size(), 2U);
-  EXPECT_EQ(document.totals.chunk_length, 0U);
-  EXPECT_TRUE(document.frequencies.empty());
+  EXPECT_EQ(document.stats.totals.chunk_length, 0U);
+  EXPECT_TRUE(document.stats.frequencies.empty());
+}
+
+void ExpectSameFrequencies(const DocumentStats& a, const DocumentStats& b) {
+  ASSERT_EQ(a.frequencies.size(), b.frequencies.size());
+  for (std::size_t i = 0; i < a.frequencies.size(); ++i) {
+    EXPECT_EQ(a.frequencies[i].hash, b.frequencies[i].hash);
+    EXPECT_EQ(a.frequencies[i].chunks, b.frequencies[i].chunks);
+  }
 }
 
 void ExpectSame(const AnalyzedDocument& a, const AnalyzedDocument& b) {
@@ -302,38 +311,53 @@ void ExpectSame(const AnalyzedDocument& a, const AnalyzedDocument& b) {
     EXPECT_EQ(a.chunks[i].kind, b.chunks[i].kind);
     EXPECT_EQ(a.chunks[i].parent, b.chunks[i].parent);
   }
+  ExpectTotals(a.stats.totals, b.stats.totals);
+  ExpectSameFrequencies(a.stats, b.stats);
 }
 
-TEST(SpilledDocument, ComesBackWhole) {
+TEST_F(LargeDocument, StatisticsAreThoseOfItsStoredText) {
+  StoredText text{.title = document_.title, .parents = document_.parents, .chunks = {}};
+  for (std::size_t i = 0; i < document_.chunks.size(); ++i) {
+    text.chunks.push_back({TextOf(document_, i), document_.chunks[i].parent});
+  }
+  models::TermAnalyzer analyzer;
+
+  const DocumentStats stats = CountTerms(text, analyzer);
+
+  EXPECT_EQ(stats.totals, document_.stats.totals);
+  ExpectSameFrequencies(stats, document_.stats);
+}
+
+TEST(AnalyzedCodec, ComesBackWhole) {
   const auto splitter = MakeStructureSplitter({}).value();
   const AnalyzedDocument document = Analyze(
       "\xef\xbb\xbf# Title\n\nProse — text.\r\n\n```\ncode\n```\n\n## Sub\n\n| a | b |\n|---|---|\n"
       "| 1 | 2 |\n\n* item\n* item\n",
       "a.md", *splitter);
 
-  const absl::StatusOr<AnalyzedDocument> back = DecodeSpill(EncodeSpill(document));
+  const absl::StatusOr<AnalyzedDocument> back = DecodeAnalyzed(EncodeAnalyzed(document));
 
   ASSERT_TRUE(back.ok()) << back.status();
   ExpectSame(*back, document);
 }
 
-TEST_F(LargeDocument, ComesBackWholeFromTheSpill) {
-  const absl::StatusOr<AnalyzedDocument> back = DecodeSpill(EncodeSpill(document_));
+TEST_F(LargeDocument, ComesBackWholeFromItsCode) {
+  const absl::StatusOr<AnalyzedDocument> back = DecodeAnalyzed(EncodeAnalyzed(document_));
 
   ASSERT_TRUE(back.ok()) << back.status();
   ExpectSame(*back, document_);
 }
 
-TEST(SpilledDocument, EveryCutIsAnError) {
-  formats::ForEachCut(EncodeSpill(Analyze(Lines(5, 2))), [](std::string_view bytes) {
-    EXPECT_FALSE(DecodeSpill(bytes).ok()) << bytes.size() << " bytes";
+TEST(AnalyzedCodec, EveryCutIsAnError) {
+  formats::ForEachCut(EncodeAnalyzed(Analyze(Lines(5, 2))), [](std::string_view bytes) {
+    EXPECT_FALSE(DecodeAnalyzed(bytes).ok()) << bytes.size() << " bytes";
   });
 }
 
-TEST(SpilledDocument, NoChangedByteIsACrash) {
+TEST(AnalyzedCodec, NoChangedByteIsACrash) {
   std::size_t decoded = 0;
-  formats::ForEachFlip(EncodeSpill(Analyze(Lines(5, 2))), [&](std::string_view bytes) {
-    if (DecodeSpill(bytes).ok()) ++decoded;
+  formats::ForEachFlip(EncodeAnalyzed(Analyze(Lines(5, 2))), [&](std::string_view bytes) {
+    if (DecodeAnalyzed(bytes).ok()) ++decoded;
   });
   EXPECT_GT(decoded, 0U);  // a changed letter of the text is no damage that can be seen
 }

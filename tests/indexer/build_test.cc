@@ -265,6 +265,7 @@ TEST_F(BuildTest, KeepsAsManyGenerationsAsAsked) {
   Write("a.md", "Some text.\n");
   options_.keep_generations = 1;
   Build();
+  Write("b.md", "Some more text.\n");
   Build();
 
   EXPECT_FALSE(fs::exists(options_.index / "gen-000001"));

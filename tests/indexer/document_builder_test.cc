@@ -46,7 +46,7 @@ class DocumentBuilderTest : public ::testing::Test {
         Analyze("prose.md",
                 "# Lamps\n\nA lamp burns oil. The wick draws it. Some lamps are of "
                 "copper. Most are not.\n\n## Care\n\nTrim the wick. Fill the oil.\n"));
-    for (const AnalyzedDocument& document : documents_) stats_.Add(document);
+    for (const AnalyzedDocument& document : documents_) stats_.Add(0, document.stats);
     builder_ = std::make_unique<DocumentBuilder>(profile_, stats_, *summarizer_, *counter_,
                                                  chunk_codec_, document_codec_);
   }
@@ -154,7 +154,10 @@ TEST_F(DocumentBuilderTest, RecordsDescribeTheDocument) {
     EXPECT_EQ(record.num_chunks, document.chunks.size());
     EXPECT_EQ(record.num_parents, document.parents.size());
     EXPECT_EQ(record.num_segments, document.segments.size());
-    EXPECT_EQ(bundle.parents, document.parents);
+    ASSERT_EQ(bundle.parents.size(), document.parents.size());
+    for (std::size_t i = 0; i < bundle.parents.size(); ++i) {
+      EXPECT_EQ(formats::DecodeParent(bundle.parents[i]).value(), document.parents[i]);
+    }
     EXPECT_EQ(bundle.segments, document.segments);
   }
 }
@@ -194,8 +197,8 @@ TEST_F(DocumentBuilderTest, EveryRecordCanBeDecodedAgain) {
     const storage::DocumentBundle bundle = Build(document).bundle;
     EXPECT_EQ(formats::DecodeDocument(formats::Encode(bundle.document)).value(), bundle.document);
     for (const auto& level : bundle.levels) {
-      for (const formats::SummaryNode& node : level) {
-        EXPECT_EQ(formats::DecodeSummaryNode(formats::Encode(node)).value(), node);
+      for (const std::string& node : level) {
+        EXPECT_TRUE(formats::DecodeSummaryNode(node).ok());
       }
     }
   }
@@ -209,7 +212,8 @@ TEST_F(DocumentBuilderTest, EveryLevelOfTheTreeTilesTheOneBelow) {
     for (std::size_t level = 0; level < bundle.levels.size(); ++level) {
       EXPECT_EQ(bundle.document.level_sizes[level], bundle.levels[level].size());
       std::size_t next = 0;
-      for (const formats::SummaryNode& node : bundle.levels[level]) {
+      for (const std::string& encoded : bundle.levels[level]) {
+        const formats::SummaryNode node = formats::DecodeSummaryNode(encoded).value();
         EXPECT_EQ(node.first_child, next);
         EXPECT_GT(node.num_children, 0U);
         next += node.num_children;
@@ -271,7 +275,8 @@ TEST_F(DocumentBuilderTest, TheOtherDocumentVectorsAreOfTheWindowsOfLevelZero) {
     if (bundle.levels.empty()) {
       windows = {{0, 1}};
     } else {
-      for (const auto& node : bundle.levels[0]) {
+      for (const std::string& encoded : bundle.levels[0]) {
+        const formats::SummaryNode node = formats::DecodeSummaryNode(encoded).value();
         windows.emplace_back(node.first_child, node.num_children);
       }
     }

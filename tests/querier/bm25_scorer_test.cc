@@ -297,7 +297,7 @@ class TwoDocuments : public ::testing::Test {
                              "smoke trim\n"}) {
       documents_.push_back(indexer::AnalyzeDocument("s", "d", text, formats::MediaType::kPlainText,
                                                     testing::LineSplitter(), *counter, analyzer_));
-      stats_.Add(documents_.back());
+      stats_.Add(0, documents_.back().stats);
     }
   }
 
@@ -343,7 +343,8 @@ TEST_F(TwoDocuments, ScoreAsTheIndependentProgramSays) {
   const std::vector<double> scores = Score(question);
 
   ASSERT_EQ(scores.size(), expected.size());
-  for (std::size_t i = 0; i < scores.size(); ++i) EXPECT_NEAR(scores[i], expected[i], 1e-9);
+  // The mean length of neighbourhoods is rounded to 1/1024 a document.
+  for (std::size_t i = 0; i < scores.size(); ++i) EXPECT_NEAR(scores[i], expected[i], 1e-4);
 }
 
 }  // namespace

@@ -1,0 +1,117 @@
+#include "indexer/build_journal.h"
+
+#include <system_error>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "formats/coding.h"
+#include "formats/status_macros.h"
+#include "storage/document_bundle.h"
+#include "storage/file_io.h"
+#include "storage/generation.h"
+
+namespace rag::indexer {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string PurposeOf(const formats::BuildParams& build, std::string_view program) {
+  formats::ByteWriter out;
+  for (const std::string_view text :
+       {program, std::string_view(build.profile), std::string_view(build.splitter),
+        std::string_view(build.summarizer), std::string_view(build.embedder),
+        std::string_view(build.token_counter), std::string_view(build.source_prefix)}) {
+    out.LengthPrefixed(text);
+  }
+  for (const std::uint32_t number : {build.chunk_dim, build.document_dim,
+                                     build.reduction_budget_tokens, build.shard_documents}) {
+    out.Fixed32(number);
+  }
+  return out.Take();
+}
+
+std::string KeyOf(const PlannedDocument& planned) {
+  formats::ByteWriter out;
+  out.Bytes({reinterpret_cast<const char*>(planned.content.data()), planned.content.size()});
+  out.LengthPrefixed(planned.source);
+  out.LengthPrefixed(planned.doc_id);
+  return out.Take();
+}
+
+absl::StatusOr<BuiltDocument> DecodeBuilt(std::string_view bytes) {
+  formats::ByteReader in(bytes, "built document");
+  BuiltDocument built;
+  built.cut_summaries = static_cast<std::uint32_t>(in.Varint());
+  const std::string_view bundle = in.LengthPrefixed();
+  RAG_RETURN_IF_ERROR(in.Finish());
+  RAG_ASSIGN_OR_RETURN(built.bundle, storage::DecodeBundle(bundle));
+  return built;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<BuildJournal>> BuildJournal::Open(const fs::path& index,
+                                                                 const formats::BuildParams& build,
+                                                                 std::string_view program) {
+  const fs::path folder = index / storage::kJournalFolder;
+  std::error_code error;
+  fs::create_directory(folder, error);
+  if (error) return storage::SystemError(folder, "make the folder", error.value());
+  std::unique_ptr<BuildJournal> journal(new BuildJournal(folder, PurposeOf(build, program)));
+  RAG_ASSIGN_OR_RETURN(journal->analyzed_, Journal::Open(folder / "analyzed", journal->purpose_));
+  return journal;
+}
+
+std::optional<AnalyzedDocument> BuildJournal::FindAnalyzed(PlannedDocument& planned) const {
+  planned.analyzed = analyzed_->Find(KeyOf(planned));
+  if (!planned.analyzed.has_value()) return std::nullopt;
+  absl::StatusOr<AnalyzedDocument> document = ReadAnalyzed(planned);
+  if (document.ok()) return *std::move(document);
+  planned.analyzed.reset();
+  return std::nullopt;
+}
+
+absl::Status BuildJournal::AddAnalyzed(const AnalyzedDocument& document, PlannedDocument& planned) {
+  RAG_ASSIGN_OR_RETURN(planned.analyzed,
+                       analyzed_->Append(KeyOf(planned), EncodeAnalyzed(document)));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<AnalyzedDocument> BuildJournal::ReadAnalyzed(const PlannedDocument& planned) const {
+  RAG_ASSIGN_OR_RETURN(const std::string bytes, analyzed_->Read(planned.analyzed.value()));
+  return DecodeAnalyzed(bytes);
+}
+
+absl::Status BuildJournal::BeginBuilding(std::uint64_t fingerprint_of_statistics) {
+  RAG_ASSIGN_OR_RETURN(
+      built_, Journal::Open(folder_ / "built",
+                            absl::StrCat(purpose_, "statistics ", fingerprint_of_statistics)));
+  return absl::OkStatus();
+}
+
+std::optional<BuiltDocument> BuildJournal::FindBuilt(const PlannedDocument& planned) const {
+  const std::optional<std::uint64_t> entry = built_->Find(KeyOf(planned));
+  if (!entry.has_value()) return std::nullopt;
+  const absl::StatusOr<std::string> bytes = built_->Read(*entry);
+  if (!bytes.ok()) return std::nullopt;
+  absl::StatusOr<BuiltDocument> built = DecodeBuilt(*bytes);
+  if (!built.ok()) return std::nullopt;
+  return *std::move(built);
+}
+
+absl::Status BuildJournal::AddBuilt(const BuiltDocument& built, const PlannedDocument& planned) {
+  formats::ByteWriter out;
+  out.Varint(built.cut_summaries);
+  out.LengthPrefixed(storage::Encode(built.bundle));
+  return built_->Append(KeyOf(planned), out.view()).status();
+}
+
+void BuildJournal::Discard() {
+  analyzed_.reset();
+  built_.reset();
+  // What cannot be removed now, the next build finds and removes.
+  std::error_code error;
+  fs::remove_all(folder_, error);
+}
+
+}  // namespace rag::indexer

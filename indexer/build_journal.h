@@ -1,0 +1,60 @@
+// The journal of a build: what both passes have finished, by document.
+#ifndef INDEXER_BUILD_JOURNAL_H_
+#define INDEXER_BUILD_JOURNAL_H_
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "formats/manifest.h"
+#include "indexer/analyzed_document.h"
+#include "indexer/document_builder.h"
+#include "indexer/journal.h"
+#include "indexer/rebuild_plan.h"
+
+namespace rag::indexer {
+
+// Lies in INDEX/journal. Entries are known by the content, source and id of a document, and are
+// taken over from a dead build when it had the same parameters and program, those of the second
+// pass also the same statistics. A damaged entry counts as absent. Threads: methods may run
+// concurrently, but BeginBuilding and Discard.
+class BuildJournal {
+ public:
+  // REQUIRES: the WriterLock is held.
+  static absl::StatusOr<std::unique_ptr<BuildJournal>> Open(const std::filesystem::path& index,
+                                                            const formats::BuildParams& build,
+                                                            std::string_view program);
+
+  // Set planned.analyzed.
+  std::optional<AnalyzedDocument> FindAnalyzed(PlannedDocument& planned) const;
+  absl::Status AddAnalyzed(const AnalyzedDocument& document, PlannedDocument& planned);
+  // REQUIRES: planned.analyzed is set.
+  [[nodiscard]] absl::StatusOr<AnalyzedDocument> ReadAnalyzed(const PlannedDocument& planned) const;
+
+  // To call between the passes.
+  absl::Status BeginBuilding(std::uint64_t fingerprint_of_statistics);
+  // Without its log.
+  [[nodiscard]] std::optional<BuiltDocument> FindBuilt(const PlannedDocument& planned) const;
+  absl::Status AddBuilt(const BuiltDocument& built, const PlannedDocument& planned);
+
+  // Removes the folder: the build is done, or cannot be.
+  void Discard();
+
+ private:
+  BuildJournal(std::filesystem::path folder, std::string purpose)
+      : folder_(std::move(folder)), purpose_(std::move(purpose)) {}
+
+  std::filesystem::path folder_;
+  std::string purpose_;
+  std::unique_ptr<Journal> analyzed_;
+  std::unique_ptr<Journal> built_;
+};
+
+}  // namespace rag::indexer
+
+#endif  // INDEXER_BUILD_JOURNAL_H_

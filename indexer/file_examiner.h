@@ -1,0 +1,59 @@
+// The first pass over one file: is it a document, is it known, and if not, what is in it.
+#ifndef INDEXER_FILE_EXAMINER_H_
+#define INDEXER_FILE_EXAMINER_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/status.h"
+#include "indexer/analyzed_document.h"
+#include "indexer/build_journal.h"
+#include "indexer/previous_index.h"
+#include "indexer/profile.h"
+#include "indexer/rebuild_plan.h"
+#include "indexer/splitter.h"
+#include "indexer/walk.h"
+#include "models/token_counter.h"
+#include "models/words.h"
+
+namespace rag::indexer {
+
+struct ExaminedFile {
+  absl::Status status;  // of the journal: when it fails, so does the build
+  bool ok = false;      // it is a document; else `skipped` says why not
+  bool resumed = false;
+  PlannedDocument document;
+  DocumentStats stats;  // when document.analyzed is set
+  SkippedFile skipped;
+};
+
+// Threads: const methods may run concurrently, each with its own analyzer.
+class FileExaminer {
+ public:
+  // All borrowed.
+  struct Parts {
+    const Profile& profile;
+    const std::string& source_prefix;
+    const Splitter& splitter;
+    const models::TokenCounter& counter;
+    const PreviousIndex* previous;  // may be null
+    bool carry_over;                // what `previous` holds is not analyzed again
+    BuildJournal* journal;          // null: nothing is analyzed, as for a dry run
+  };
+  explicit FileExaminer(const Parts& parts) : parts_(parts) {}
+
+  [[nodiscard]] ExaminedFile Examine(std::uint32_t file_number, const CorpusFile& file,
+                                     models::TermAnalyzer& analyzer) const;
+
+ private:
+  // Sets document.previous when the generation before holds the same.
+  [[nodiscard]] bool IsUnchanged(PlannedDocument& document) const;
+  absl::Status Analyze(std::string text, formats::MediaType type, models::TermAnalyzer& analyzer,
+                       ExaminedFile& result) const;
+
+  Parts parts_;
+};
+
+}  // namespace rag::indexer
+
+#endif  // INDEXER_FILE_EXAMINER_H_

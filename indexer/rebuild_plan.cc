@@ -1,0 +1,130 @@
+#include "indexer/rebuild_plan.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <string_view>
+#include <utility>
+
+namespace rag::indexer {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool BySource(const PlannedDocument& a, const PlannedDocument& b) { return a.source < b.source; }
+
+// Sources, without prefix, that something is wrong with although they are there: files, and folders
+// that stand for all below them.
+class Unreadable {
+ public:
+  Unreadable(const std::vector<SkippedFile>& skipped, const fs::path& root) {
+    for (const SkippedFile& file : skipped) {
+      if (!IsWarning(file.reason)) continue;
+      std::string_view name = file.source;
+      if (name.ends_with('/')) name.remove_suffix(1);
+      std::error_code error;
+      const fs::file_type type = fs::symlink_status(root / fs::path(name), error).type();
+      if (type == fs::file_type::not_found) continue;  // vanished while the corpus was read
+      sources_.emplace_back(name);
+    }
+    std::sort(sources_.begin(), sources_.end());
+  }
+
+  [[nodiscard]] bool Holds(std::string_view source) const {
+    for (std::size_t end = source.size(); end != std::string_view::npos && end > 0;
+         end = source.rfind('/', end - 1)) {
+      if (std::binary_search(sources_.begin(), sources_.end(), source.substr(0, end))) return true;
+    }
+    return false;
+  }
+
+ private:
+  std::vector<std::string> sources_;
+};
+
+// Sorts documents of the previous generation that no file stands for into stale and removed ones.
+class Comparison {
+ public:
+  Comparison(const PreviousIndex& previous, RebuildPlan& plan)
+      : previous_(previous), plan_(plan), seen_(previous.documents().size()) {}
+
+  void AddCurrent() {
+    for (const PlannedDocument& document : plan_.documents) {
+      const std::uint32_t ordinal = previous_.Find(document.source);
+      if (ordinal == seen_.size()) {
+        plan_.added.push_back(document.source);
+      } else {
+        seen_[ordinal] = true;
+        if (document.previous != PlannedDocument::kNone) {
+          ++plan_.unchanged;
+          woken_ = woken_ || previous_.documents()[ordinal].stale;
+          continue;
+        }
+        plan_.changed.push_back(document.source);
+        Drop(ordinal);
+      }
+      plan_.changed_chunks += document.num_chunks;
+    }
+  }
+
+  void AddMissing(const Unreadable& unreadable, std::size_t prefix_bytes) {
+    for (std::uint32_t ordinal = 0; ordinal < seen_.size(); ++ordinal) {
+      if (seen_[ordinal]) continue;
+      const PreviousIndex::Document& document = previous_.documents()[ordinal];
+      if (unreadable.Holds(std::string_view(document.source).substr(prefix_bytes))) {
+        woken_ = woken_ || !document.stale;
+        plan_.stale.push_back(document.source);
+        plan_.documents.push_back({.source = document.source,
+                                   .doc_id = document.doc_id,
+                                   .previous = ordinal,
+                                   .stale = true,
+                                   .analyzed = {},
+                                   .num_chunks = document.num_chunks});
+      } else {
+        plan_.removed.push_back(document.source);
+        Drop(ordinal);
+      }
+    }
+  }
+
+  void Finish() {
+    std::sort(plan_.gone.begin(), plan_.gone.end());
+    plan_.nothing_to_do = plan_.added.empty() && plan_.gone.empty() && !woken_;
+  }
+
+ private:
+  void Drop(std::uint32_t ordinal) {
+    plan_.gone.push_back(ordinal);
+    plan_.changed_chunks += previous_.documents()[ordinal].num_chunks;
+  }
+
+  const PreviousIndex& previous_;
+  RebuildPlan& plan_;
+  std::vector<bool> seen_;
+  bool woken_ = false;  // a document became stale, or is so no more
+};
+
+}  // namespace
+
+RebuildPlan PlanRebuild(std::vector<PlannedDocument> documents, const PreviousIndex* previous,
+                        const std::vector<SkippedFile>& skipped, const fs::path& root,
+                        const std::string& source_prefix, bool keep_stale) {
+  RebuildPlan plan;
+  plan.documents = std::move(documents);
+  std::sort(plan.documents.begin(), plan.documents.end(), BySource);
+  if (previous == nullptr) {
+    for (const PlannedDocument& document : plan.documents) {
+      plan.added.push_back(document.source);
+      plan.changed_chunks += document.num_chunks;
+    }
+    return plan;
+  }
+  Comparison comparison(*previous, plan);
+  comparison.AddCurrent();
+  static const std::vector<SkippedFile> kNone;
+  comparison.AddMissing(Unreadable(keep_stale ? skipped : kNone, root), source_prefix.size());
+  std::sort(plan.documents.begin(), plan.documents.end(), BySource);
+  comparison.Finish();
+  return plan;
+}
+
+}  // namespace rag::indexer

@@ -1,0 +1,34 @@
+// A document as a generation holds it, but for its ordinal: what is copied from one generation to
+// the next, or kept by the journal of a build.
+#ifndef STORAGE_DOCUMENT_BUNDLE_H_
+#define STORAGE_DOCUMENT_BUNDLE_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "formats/records.h"
+
+namespace rag::storage {
+
+struct DocumentBundle {
+  formats::DocumentRecord document;
+  std::vector<std::string> parents;              // encoded formats::ParentRecord
+  std::vector<std::string> chunk_groups;         // formats/chunk_group.h
+  std::vector<std::vector<std::string>> levels;  // encoded formats::SummaryNode, level 0 first
+  std::vector<std::string> segments;             // encoded formats::ForwardSegment
+  std::vector<std::uint8_t> chunk_codes;         // num_chunks x chunk_dim, from VectorCodec
+  // rows x document_dim: of the summary, then of level 0 of the tree.
+  std::vector<std::uint8_t> document_codes;
+  friend bool operator==(const DocumentBundle&, const DocumentBundle&) = default;
+};
+
+// For the journal of a build. DATA_LOSS when damaged.
+std::string Encode(const DocumentBundle& bundle);
+absl::StatusOr<DocumentBundle> DecodeBundle(std::string_view bytes);
+
+}  // namespace rag::storage
+
+#endif  // STORAGE_DOCUMENT_BUNDLE_H_
