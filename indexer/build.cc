@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "formats/chunk_group.h"
 #include "formats/forward_index.h"
 #include "formats/status_macros.h"
 #include "indexer/analyzed_document.h"
@@ -17,6 +16,7 @@
 #include "indexer/ordered_pipeline.h"
 #include "indexer/previous_index.h"
 #include "indexer/rebuild_plan.h"
+#include "indexer/stored_text.h"
 #include "models/hashed_bm25.h"
 #include "models/words.h"
 #include "storage/generation.h"
@@ -29,6 +29,8 @@ namespace {
 constexpr std::uint32_t kShardDocuments = 8192;
 // Of the chunks at the last build from nothing: so many may come and go before the next one.
 constexpr std::uint64_t kRefitShare = 4;
+// Files that a thread of the first pass takes at once.
+constexpr std::size_t kMaxTurn = 16;
 
 // One analyzer a thread: it holds a memo of stems and is not shareable.
 models::TermAnalyzer& ThreadAnalyzer() {
@@ -36,31 +38,13 @@ models::TermAnalyzer& ThreadAnalyzer() {
   return analyzer;
 }
 
-// What the second pass hands to the writer: a document made now, or the ordinal of one to carry
-// over.
+// What the second pass hands to the writer.
 struct SecondPassResult {
   absl::Status status;
   const PlannedDocument* planned = nullptr;
   bool resumed = false;
-  std::optional<BuiltDocument> built;
+  BuiltDocument built;
 };
-
-absl::StatusOr<StoredText> TextOf(const storage::DocumentBundle& bundle) {
-  StoredText text;
-  text.title = bundle.document.title;
-  for (const std::string& parent : bundle.parents) {
-    RAG_ASSIGN_OR_RETURN(formats::ParentRecord record, formats::DecodeParent(parent));
-    text.parents.push_back(std::move(record));
-  }
-  for (const std::string& group : bundle.chunk_groups) {
-    RAG_ASSIGN_OR_RETURN(std::vector<formats::ChunkRecord> chunks,
-                         formats::DecodeChunkGroup(group));
-    for (formats::ChunkRecord& chunk : chunks) {
-      text.chunks.push_back({std::move(chunk.text), chunk.parent});
-    }
-  }
-  return text;
-}
 
 class Build {
  public:
@@ -181,13 +165,16 @@ class Build {
     resumed_ = 0;
     std::vector<PlannedDocument> documents;
     std::vector<SkippedFile> skipped = walk_.skipped;
+    // Several files a turn, because a hand-over costs as much as reading a small one.
+    const std::size_t num_files = walk_.files.size();
+    const std::size_t turn =
+        std::clamp<std::size_t>(num_files / (16 * std::size_t{options_.threads}), 1, kMaxTurn);
     std::size_t at = 0;
     const auto next = [&]() -> absl::StatusOr<std::optional<std::size_t>> {
       RAG_RETURN_IF_ERROR(CheckCancel());
-      if (at == walk_.files.size()) return std::optional<std::size_t>();
-      return std::optional<std::size_t>(at++);
+      if (at >= num_files) return std::optional<std::size_t>();
+      return std::optional<std::size_t>(std::exchange(at, at + turn));
     };
-    std::uint64_t done = 0;
     const FileExaminer examiner({.profile = options_.profile,
                                  .source_prefix = options_.source_prefix,
                                  .splitter = *splitter_,
@@ -195,22 +182,32 @@ class Build {
                                  .previous = previous_.get(),
                                  .carry_over = carry_over_,
                                  .journal = journal_.get()});
-    const auto work = [&](std::size_t i) {
-      return examiner.Examine(static_cast<std::uint32_t>(i), walk_.files[i], ThreadAnalyzer());
-    };
-    const auto consume = [&](ExaminedFile result) -> absl::Status {
-      RAG_RETURN_IF_ERROR(result.status);
-      Report("reading", ++done, walk_.files.size());
-      if (!result.ok) {
-        skipped.push_back(std::move(result.skipped));
-        return absl::OkStatus();
+    const auto work = [&](std::size_t first) {
+      std::vector<ExaminedFile> examined;
+      for (std::size_t i = first; i < std::min(first + turn, num_files); ++i) {
+        if (CheckCancel().ok()) {
+          examined.push_back(
+              examiner.Examine(static_cast<std::uint32_t>(i), walk_.files[i], ThreadAnalyzer()));
+        }
       }
-      if (result.document.analyzed.has_value()) stats_.Add(result.document.file, result.stats);
-      documents.push_back(std::move(result.document));
-      return absl::OkStatus();
+      return examined;
     };
-    RAG_RETURN_IF_ERROR(
-        (OrderedPipeline<std::size_t, ExaminedFile>::Run(options_.threads, next, work, consume)));
+    std::uint64_t done = 0;
+    const auto consume = [&](std::vector<ExaminedFile> examined) -> absl::Status {
+      for (ExaminedFile& result : examined) {
+        RAG_RETURN_IF_ERROR(result.status);
+        Report("reading", ++done, num_files);
+        if (!result.ok) {
+          skipped.push_back(std::move(result.skipped));
+          continue;
+        }
+        if (result.document.analyzed.has_value()) stats_.Add(result.document.file, result.stats);
+        documents.push_back(std::move(result.document));
+      }
+      return CheckCancel();
+    };
+    RAG_RETURN_IF_ERROR((OrderedPipeline<std::size_t, std::vector<ExaminedFile>>::Run(
+        options_.threads, next, work, consume)));
     plan_ = PlanRebuild(std::move(documents), previous_.get(), skipped, options_.corpus,
                         options_.source_prefix, options_.profile.doc_ids == DocIdStyle::kSource);
     skipped_ = std::move(skipped);
@@ -241,7 +238,7 @@ class Build {
 
   absl::StatusOr<DocumentStats> StoredStatistics(std::uint32_t previous_ordinal) {
     RAG_ASSIGN_OR_RETURN(const storage::DocumentBundle bundle, bundles_->Read(previous_ordinal));
-    RAG_ASSIGN_OR_RETURN(const StoredText text, TextOf(bundle));
+    RAG_ASSIGN_OR_RETURN(const StoredText text, ReadStoredText(bundle));
     return CountTerms(text, ThreadAnalyzer());
   }
 
@@ -282,33 +279,49 @@ class Build {
     const DocumentBuilder builder(profile, stats_, *summarizer_, *counter_, chunk_codec,
                                   document_codec);
     RAG_RETURN_IF_ERROR(journal_->BeginBuilding(stats_.Fingerprint()));
-    std::size_t at = 0;
+    // Only what is to be made goes through the threads; the documents between are written in turn.
+    auto to_write = plan_.documents.begin();
+    auto to_make = plan_.documents.begin();
     const auto next = [&]() -> absl::StatusOr<std::optional<const PlannedDocument*>> {
       RAG_RETURN_IF_ERROR(CheckCancel());
-      if (at == plan_.documents.size()) return std::optional<const PlannedDocument*>();
-      return std::optional<const PlannedDocument*>(&plan_.documents[at++]);
+      to_make = std::find_if(to_make, plan_.documents.end(),
+                             [this](const PlannedDocument& d) { return !IsCarriedOver(d); });
+      if (to_make == plan_.documents.end()) return std::optional<const PlannedDocument*>();
+      return std::optional<const PlannedDocument*>(&*to_make++);
     };
     std::uint64_t done = 0;
+    const auto carry_over_until = [&](const PlannedDocument* end) -> absl::Status {
+      for (; to_write != plan_.documents.end() && &*to_write != end; ++to_write) {
+        RAG_RETURN_IF_ERROR(CheckCancel());
+        RAG_RETURN_IF_ERROR(CarryOver(*to_write));
+        Report("indexing", ++done, plan_.documents.size());
+      }
+      return absl::OkStatus();
+    };
     const auto consume = [&](SecondPassResult result) -> absl::Status {
       RAG_RETURN_IF_ERROR(result.status);
-      Report("indexing", ++done, plan_.documents.size());
+      RAG_RETURN_IF_ERROR(carry_over_until(result.planned));
       resumed_ += result.resumed ? 1 : 0;
-      return result.built.has_value() ? WriteBuilt(*result.built, *result.planned)
-                                      : CarryOver(*result.planned);
+      RAG_RETURN_IF_ERROR(WriteBuilt(result.built, *result.planned));
+      Report("indexing", ++done, plan_.documents.size());
+      ++to_write;
+      return absl::OkStatus();
     };
-    return OrderedPipeline<const PlannedDocument*, SecondPassResult>::Run(
+    RAG_RETURN_IF_ERROR((OrderedPipeline<const PlannedDocument*, SecondPassResult>::Run(
         options_.threads, next,
-        [&](const PlannedDocument* planned) { return Make(*planned, builder); }, consume);
+        [&](const PlannedDocument* planned) { return Make(*planned, builder); }, consume)));
+    return carry_over_until(nullptr);
   }
 
   [[nodiscard]] SecondPassResult Make(const PlannedDocument& planned,
                                       const DocumentBuilder& builder) const {
     SecondPassResult result;
     result.planned = &planned;
-    if (IsCarriedOver(planned)) return result;
-    result.built = journal_->FindBuilt(planned);
-    result.resumed = result.built.has_value();
-    if (result.resumed) return result;
+    if (std::optional<BuiltDocument> finished = journal_->FindBuilt(planned)) {
+      result.built = *std::move(finished);
+      result.resumed = true;
+      return result;
+    }
     absl::StatusOr<AnalyzedDocument> analyzed = journal_->ReadAnalyzed(planned);
     result.status = analyzed.status();
     if (!analyzed.ok()) return result;
@@ -316,7 +329,7 @@ class Build {
     result.status = built.status();
     if (!built.ok()) return result;
     result.built = *std::move(built);
-    result.status = journal_->AddBuilt(*result.built, planned);
+    result.status = journal_->AddBuilt(result.built, planned);
     return result;
   }
 

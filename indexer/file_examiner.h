@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "absl/status/status.h"
 #include "indexer/analyzed_document.h"
@@ -46,8 +47,8 @@ class FileExaminer {
                                      models::TermAnalyzer& analyzer) const;
 
  private:
-  // Sets document.previous when the generation before holds the same.
-  [[nodiscard]] bool IsUnchanged(PlannedDocument& document) const;
+  // What the generation before holds of a source; null when it holds nothing.
+  [[nodiscard]] const PreviousIndex::Document* Known(std::string_view source) const;
   absl::Status Analyze(std::string text, formats::MediaType type, models::TermAnalyzer& analyzer,
                        ExaminedFile& result) const;
 

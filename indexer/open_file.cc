@@ -3,8 +3,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
+#include <memory>
 #include <system_error>
 
 namespace rag::indexer {
@@ -22,15 +22,13 @@ OpenFile::~OpenFile() {
 }
 
 ssize_t OpenFile::ReadBlock(std::string& bytes) const {
-  const std::size_t size = bytes.size();
-  bytes.resize(size + kReadBytes);
+  // Most files are far smaller than a block, and room in `bytes` would have to be zeroed first.
+  thread_local const std::unique_ptr<char[]> block(new char[kReadBytes]);
   ssize_t count = 0;
   do {
-    count = ::read(fd_, bytes.data() + size, kReadBytes);
+    count = ::read(fd_, block.get(), kReadBytes);
   } while (count < 0 && errno == EINTR);
-  const int code = errno;
-  bytes.resize(size + static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
-  errno = code;
+  if (count > 0) bytes.append(block.get(), static_cast<std::size_t>(count));
   return count;
 }
 

@@ -21,8 +21,9 @@ bool IsUnspacedStop(char32_t c) {
 
 // Closing quotes and brackets, which belong to the sentence before them.
 bool IsCloser(char32_t c) {
+  if (c < 0x80) return c == '"' || c == '\'' || c == ')' || c == ']' || c == '}';
   constexpr std::u32string_view kClosers =
-      U"\"')]}\u2019\u201D\u00BB\u203A\u300D\u300F\u3011\u3009\u300B\u3015\uFF09\uFF3D\uFF5D\uFF63";
+      U"\u2019\u201D\u00BB\u203A\u300D\u300F\u3011\u3009\u300B\u3015\uFF09\uFF3D\uFF5D\uFF63";
   return kClosers.find(c) != std::u32string_view::npos;
 }
 

@@ -21,6 +21,8 @@ namespace rag::indexer {
 namespace {
 
 constexpr int kMaxReadings = 4;
+// Room that is asked for at once; a size is only a claim, and a sparse file's may be huge.
+constexpr off_t kMaxReserveBytes = off_t{1} << 30;
 constexpr std::chrono::milliseconds kPause{10};  // between two readings, for the writer to finish
 
 // Longer than the kernel keeps one time for the stamps of files (a tick, 10 ms at most).
@@ -71,7 +73,13 @@ bool IsBlankText(std::string_view text) {
 }
 
 // Text, or why these bytes are not to be indexed.
-LoadedFile Judge(const CorpusFile& file, std::string bytes) {
+LoadedFile Judge(const CorpusFile& file, std::string bytes, const LoadOptions& options) {
+  LoadedFile out;
+  if (options.is_known && options.is_known(bytes)) {
+    out.ok = true;
+    out.bytes = std::move(bytes);
+    return out;
+  }
   const std::size_t nul = bytes.find('\0');
   if (nul != std::string::npos) {
     return Skipped(file, SkipReason::kBinary, absl::StrCat("NUL byte at offset ", nul));
@@ -81,7 +89,6 @@ LoadedFile Judge(const CorpusFile& file, std::string bytes) {
     return Skipped(file, SkipReason::kInvalidUtf8, absl::StrCat("not UTF-8 at offset ", valid));
   }
   if (IsBlankText(bytes)) return Skipped(file, SkipReason::kBlank);
-  LoadedFile out;
   out.ok = true;
   out.bytes = std::move(bytes);
   out.bytes.shrink_to_fit();
@@ -95,8 +102,7 @@ LoadedFile OpenFailed(const CorpusFile& file, int code) {
 }
 
 // Nothing when the file changed meanwhile.
-std::optional<LoadedFile> ReadOnce(const CorpusFile& file,
-                                   const std::function<void()>& after_read) {
+std::optional<LoadedFile> ReadOnce(const CorpusFile& file, const LoadOptions& options) {
   const OpenFile open(file.path);
   if (!open.is_open()) return OpenFailed(file, errno);
   struct stat before {};
@@ -109,21 +115,22 @@ std::optional<LoadedFile> ReadOnce(const CorpusFile& file,
   }
   if (!S_ISREG(before.st_mode)) return Skipped(file, SkipReason::kSpecial);
   std::string bytes;
+  bytes.reserve(static_cast<std::size_t>(std::clamp<off_t>(before.st_size, 0, kMaxReserveBytes)));
   if (const int code = ReadText(open, bytes); code != 0) {
     return Skipped(file, SkipReason::kUnreadable, ErrnoMessage(code));
   }
-  if (after_read) after_read();
+  if (options.after_read) options.after_read();
   if (::fstat(open.fd(), &after) != 0) {
     return Skipped(file, SkipReason::kUnreadable, ErrnoMessage(errno));
   }
   if (!SameVersion(before, after)) return std::nullopt;
-  return Judge(file, std::move(bytes));
+  return Judge(file, std::move(bytes), options);
 }
 
-LoadedFile Load(const CorpusFile& file, const std::function<void()>& after_read) {
+LoadedFile Load(const CorpusFile& file, const LoadOptions& options) {
   for (int reading = 0; reading < kMaxReadings; ++reading) {
     if (reading > 0) std::this_thread::sleep_for(kPause);
-    if (std::optional<LoadedFile> loaded = ReadOnce(file, after_read)) return *std::move(loaded);
+    if (std::optional<LoadedFile> loaded = ReadOnce(file, options)) return *std::move(loaded);
   }
   return Skipped(file, SkipReason::kChanged,
                  absl::StrCat("during each of ", kMaxReadings, " readings"));
@@ -137,9 +144,9 @@ std::string_view FileName(std::string_view source) {
 
 }  // namespace
 
-LoadedFile LoadTextFile(const CorpusFile& file, const std::function<void()>& after_read) {
+LoadedFile LoadTextFile(const CorpusFile& file, const LoadOptions& options) {
   try {
-    return Load(file, after_read);
+    return Load(file, options);
   } catch (const std::bad_alloc&) {
     return Skipped(file, SkipReason::kUnreadable, ErrnoMessage(ENOMEM));
   } catch (const std::length_error&) {

@@ -21,8 +21,13 @@ struct LoadedFile {
 // Reads, never maps, so that a file that is cut short meanwhile cannot end the process. A file that
 // changed between the start and the end of reading is read again, three times at most, and is then
 // skipped as kChanged: what is returned is never half of one version and half of another.
-// `after_read` is called after each reading, before the file is looked at again; for tests.
-LoadedFile LoadTextFile(const CorpusFile& file, const std::function<void()>& after_read = {});
+struct LoadOptions {
+  // Whether these bytes were judged before, and are text: they are not judged again. May be empty.
+  std::function<bool(std::string_view bytes)> is_known;
+  // Called after each reading, before the file is looked at again; for tests. May be empty.
+  std::function<void()> after_read;
+};
+LoadedFile LoadTextFile(const CorpusFile& file, const LoadOptions& options = {});
 
 // By the ending of the name: .md, .markdown, .mdown, .mkd (any case) are Markdown.
 formats::MediaType MediaTypeOf(std::string_view source);

@@ -30,8 +30,9 @@ constexpr std::string_view kLoadFolder = "load";
 constexpr std::size_t kBlockBytes = 16 * 1024;
 // Of chunk groups, which are compressed when they come: a block is about one of them.
 constexpr std::size_t kChunksBlockBytes = 4 * 1024;
-// As good as it gets: chunk groups, formats/chunk_group.cc, have the measurements.
-constexpr int kZstdLevel = 6;
+// Of the small families, which every rebuild compresses again: level 6 makes the whole store 0.2 %
+// smaller (8 kB of 4.09 MB).
+constexpr int kZstdLevel = 3;
 // Forward segments alone are packed with LZ4: every query unpacks those of all the documents that
 // it looks into (a third of its instructions with zstd), and half of their bytes are hashes, which
 // no method makes smaller.
@@ -126,6 +127,7 @@ rocksdb::Options MakeOptions(rocksdb::Env* env) {
   options.create_if_missing = true;
   options.error_if_exists = true;
   options.disable_auto_compactions = true;
+  options.max_file_opening_threads = 1;  // of its 16 threads, none would have work
   options.stats_dump_period_sec = 0;
   options.stats_persist_period_sec = 0;
   // The host's name would make equal stores differ between machines.

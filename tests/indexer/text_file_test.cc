@@ -87,6 +87,20 @@ TEST_F(LoadTextFileTest, NothingButWhiteSpaceIsBlank) {
 
 TEST_F(LoadTextFileTest, AByteOrderMarkInsideIsText) { EXPECT_TRUE(Load(" \xEF\xBB\xBF").ok); }
 
+TEST_F(LoadTextFileTest, BytesThatAreKnownAreNotJudgedAgain) {
+  const CorpusFile file = Write("file.txt", "not \xFF text");
+  std::string seen;
+  const auto known = [&seen](std::string_view bytes) {
+    seen = bytes;
+    return true;
+  };
+
+  EXPECT_TRUE(LoadTextFile(file, {.is_known = known, .after_read = {}}).ok);
+  EXPECT_EQ(seen, "not \xFF text");
+  const auto unknown = [](std::string_view /*bytes*/) { return false; };
+  EXPECT_FALSE(LoadTextFile(file, {.is_known = unknown, .after_read = {}}).ok);
+}
+
 TEST_F(LoadTextFileTest, AVanishedFileIsUnreadable) {
   const LoadedFile file = LoadTextFile({"gone.md", root_ / "gone.md"});
 
@@ -126,9 +140,9 @@ TEST_F(LoadTextFileTest, AFileThatChangesOnceIsReadAgain) {
   const CorpusFile file = Write("a.txt", "one\n");
   int readings = 0;
 
-  const LoadedFile loaded = LoadTextFile(file, [&] {
-    if (++readings == 1) Append(file, "two\n");
-  });
+  const LoadedFile loaded = LoadTextFile(file, {.is_known = {}, .after_read = [&] {
+                                                  if (++readings == 1) Append(file, "two\n");
+                                                }});
 
   EXPECT_EQ(readings, 2);
   EXPECT_EQ(loaded.bytes, "one\ntwo\n");
@@ -138,10 +152,10 @@ TEST_F(LoadTextFileTest, AFileThatChangesEachTimeIsSkippedAfterFourReadings) {
   const CorpusFile file = Write("a.txt", "one\n");
   int readings = 0;
 
-  const LoadedFile loaded = LoadTextFile(file, [&] {
-    ++readings;
-    Append(file, "more\n");
-  });
+  const LoadedFile loaded = LoadTextFile(file, {.is_known = {}, .after_read = [&] {
+                                                  ++readings;
+                                                  Append(file, "more\n");
+                                                }});
 
   EXPECT_FALSE(loaded.ok);
   EXPECT_EQ(readings, 4);
@@ -153,9 +167,10 @@ TEST_F(LoadTextFileTest, AChangeThatKeepsTheSizeIsSeenAtOnce) {
   const CorpusFile file = Write("a.txt", "one\n");
   int readings = 0;
 
-  const LoadedFile loaded = LoadTextFile(file, [&] {
-    if (++readings == 1) std::fstream(file.path) << "two";
-  });
+  const LoadedFile loaded = LoadTextFile(file, {.is_known = {}, .after_read = [&] {
+                                                  if (++readings == 1)
+                                                    std::fstream(file.path) << "two";
+                                                }});
 
   EXPECT_EQ(loaded.bytes, "two\n");
 }
@@ -164,9 +179,10 @@ TEST_F(LoadTextFileTest, AFileThatIsCutShortWhileReadIsReadAgain) {
   const CorpusFile file = Write("a.txt", "one\ntwo\n");
   int readings = 0;
 
-  const LoadedFile loaded = LoadTextFile(file, [&] {
-    if (++readings == 1) fs::resize_file(file.path, 4);
-  });
+  const LoadedFile loaded = LoadTextFile(file, {.is_known = {}, .after_read = [&] {
+                                                  if (++readings == 1)
+                                                    fs::resize_file(file.path, 4);
+                                                }});
 
   EXPECT_EQ(loaded.bytes, "one\n");
 }
@@ -174,10 +190,10 @@ TEST_F(LoadTextFileTest, AFileThatIsCutShortWhileReadIsReadAgain) {
 TEST_F(LoadTextFileTest, AFileThatVanishesBetweenTwoReadingsIsUnreadable) {
   const CorpusFile file = Write("a.txt", "one\n");
 
-  const LoadedFile loaded = LoadTextFile(file, [&] {
-    Append(file, "two\n");
-    fs::remove(file.path);
-  });
+  const LoadedFile loaded = LoadTextFile(file, {.is_known = {}, .after_read = [&] {
+                                                  Append(file, "two\n");
+                                                  fs::remove(file.path);
+                                                }});
 
   EXPECT_EQ(loaded.skipped.reason, SkipReason::kUnreadable);
 }
@@ -186,9 +202,10 @@ TEST_F(LoadTextFileTest, AFileThatIsReplacedWhileReadIsOneOfBothWhole) {
   const CorpusFile file = Write("a.txt", "old\n");
   const CorpusFile other = Write("b.txt", "newer\n");
 
-  const LoadedFile loaded = LoadTextFile(file, [&] {
-    if (fs::exists(other.path)) fs::rename(other.path, file.path);
-  });
+  const LoadedFile loaded = LoadTextFile(file, {.is_known = {}, .after_read = [&] {
+                                                  if (fs::exists(other.path))
+                                                    fs::rename(other.path, file.path);
+                                                }});
 
   EXPECT_TRUE(loaded.bytes == "old\n" || loaded.bytes == "newer\n") << loaded.skipped.detail;
 }
