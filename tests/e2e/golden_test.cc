@@ -46,6 +46,13 @@ class ArticleTest : public ::testing::Test {
     Build(sample.corpus.string(), index_, {"--profile", "article", "--source-prefix", "data/"});
   }
 
+  // An index that an early program made.
+  void UseKept(const std::string& name) {
+    const fs::path golden = SourceFolder() / "tests" / "golden";
+    expected_ = json::parse(ReadFile(golden / "notes_expected.json"));
+    fs::copy(golden / "v1" / name, index_, fs::copy_options::recursive);
+  }
+
   void ExpectTrace(const std::string& budget) const;
   void ExpectTexts() const;
 
@@ -123,6 +130,50 @@ TEST_F(ArticleTest, NotesGiveTheTraceOf1200Tokens) {
 TEST_F(ArticleTest, NotesAreCutAndSummarizedAsInTheArticle) {
   Use(Notes());
   ExpectTexts();
+}
+
+using KeptIndexTest = ArticleTest;
+
+TEST_F(KeptIndexTest, ArticleOfVersion1GivesBothTraces) {
+  UseKept("article");
+  ExpectTrace("250");
+  ExpectTrace("1200");
+  ExpectTexts();
+}
+
+TEST_F(KeptIndexTest, IndexesOfVersion1AreSound) {
+  for (const char* name : {"article", "default"}) {
+    fs::remove_all(index_);
+    UseKept(name);
+    const Outcome outcome = RagIndex({"verify", index_});
+    EXPECT_EQ(outcome.exit_code, 0) << outcome;
+  }
+}
+
+TEST_F(KeptIndexTest, DefaultOfVersion1HoldsTheNotesBytes) {
+  UseKept("default");
+  const fs::path notes = SourceFolder() / "tests" / "golden" / "notes";
+  const auto reader = storage::IndexReader::Open(index_);
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  ASSERT_EQ((*reader)->manifest().counts.documents, 4U);
+  for (std::uint32_t d = 0; d < 4; ++d) {
+    const formats::DocumentRecord document = (*reader)->Document(d).value();
+    const std::string text = ReadFile(notes / fs::path(document.source).filename());
+    for (std::uint32_t c = 0; c < document.num_chunks; ++c) {
+      const storage::IndexReader::ChunkRef ref{d, c};
+      const formats::ChunkRecord chunk = (*reader)->Chunks(std::span(&ref, 1)).value().front();
+      EXPECT_EQ(chunk.text, text.substr(chunk.range.start, chunk.range.size()));
+    }
+  }
+}
+
+TEST_F(KeptIndexTest, DefaultOfVersion1AnswersAQuestion) {
+  UseKept("default");
+  const json answer = Ask(index_, {"What happens to the old turns of a chat?", "--budget", "120"});
+  ASSERT_FALSE(answer["chunks"].empty());
+  EXPECT_EQ(answer["chunks"][0]["chunk_id"], "data/large_rag_notes.md-chunk-011");
+  EXPECT_NE(answer["context"].get<std::string>().find("Old turns of a chat can be shrunk"),
+            std::string::npos);
 }
 
 class OriginalArticleTest : public ArticleTest {
