@@ -272,6 +272,8 @@ std::vector<TextBlock> MarkdownBlocks(std::string_view text) {
     blocks.push_back(std::move(block));
   }
   std::vector<FoundBlock> found = FindBlocks(lines, front);
+  // Data about a text that is not there answers no question.
+  if (found.empty()) return {};
   for (std::size_t i = 0; i < found.size(); ++i) {
     const std::size_t end = i + 1 < found.size() ? found[i + 1].line : lines.size();
     TextBlock& block = found[i].block;

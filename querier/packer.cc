@@ -7,7 +7,8 @@ Packed Pack(std::span<const PackItem> items, const PackOptions& options) {
   packed.used = options.frame;
   for (std::size_t i = 0; i < items.size(); ++i) {
     const std::uint64_t separator = packed.included.empty() ? 0 : options.separator;
-    if (packed.used + separator + items[i].cost <= options.budget) {
+    if (!items[i].duplicate_of.has_value() &&
+        packed.used + separator + items[i].cost <= options.budget) {
       packed.used += separator + items[i].cost;
       packed.included.push_back(i);
     } else {

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -11,6 +12,8 @@ namespace rag::querier {
 
 struct PackItem {
   std::uint64_t cost = 0;  // units of the token counter, header included
+  // An earlier item that says the same; this one is left out then.
+  std::optional<std::size_t> duplicate_of = std::nullopt;
 };
 
 struct PackOptions {
@@ -25,7 +28,8 @@ struct Packed {
   std::uint64_t used = 0;  // units, frame and separators included; 0 + frame when nothing fits
 };
 
-// O(n). An item is included when used + separator (if it is not the first) + cost <= budget.
+// O(n). An item that is no duplicate is included when used + separator (if it is not the first) +
+// cost <= budget.
 Packed Pack(std::span<const PackItem> items, const PackOptions& options);
 
 }  // namespace rag::querier

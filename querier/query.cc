@@ -4,6 +4,7 @@
 #include <chrono>
 #include <map>
 #include <set>
+#include <unordered_map>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -125,7 +126,7 @@ class Run {
     result_.timings_us.chunks = lap.Lap();
     RAG_RETURN_IF_ERROR(PackCandidates(Expand(hits)));
     result_.timings_us.pack = lap.Lap();
-    RAG_RETURN_IF_ERROR(Print());
+    Print();
     result_.timings_us.print = lap.Lap();
     return std::move(result_);
   }
@@ -196,7 +197,12 @@ class Run {
           absl::StrCat("budget: ", settings_.budget_tokens, " tokens cannot hold the prompt's own ",
                        counter_.Tokens(options.frame), "; raise it, or print the context alone"));
     }
-    const Packed packed = Pack(items, options);
+    Packed packed = Pack(items, options);
+    RAG_RETURN_IF_ERROR(LoadRecords(candidates, packed.included));
+    while (MarkDuplicates(candidates, packed.included, items)) {
+      packed = Pack(items, options);
+      RAG_RETURN_IF_ERROR(LoadRecords(candidates, packed.included));
+    }
     const bool prints = !packed.included.empty() || format_ == OutputFormat::kPrompt;
     result_.used_tokens = prints ? counter_.Tokens(packed.used) : 0;
     // What a skipped chunk would have needed: the frame where nothing was printed, else a
@@ -205,9 +211,11 @@ class Run {
     for (const std::size_t i : packed.skipped) {
       const Candidate& skipped = candidates[i];
       const formats::DocumentRecord& document = documents_.at(skipped.document);
-      result_.skipped.push_back({formats::ChunkId(document.doc_id, skipped.chunk), document.source,
-                                 skipped.chunk + 1, counter_.Tokens(items[i].cost + around),
-                                 "budget"});
+      const std::optional<std::size_t> same = items[i].duplicate_of;
+      result_.skipped.push_back(
+          {formats::ChunkId(document.doc_id, skipped.chunk), document.source, skipped.chunk + 1,
+           counter_.Tokens(items[i].cost + around),
+           same.has_value() ? absl::StrCat("duplicate of ", IdOf(candidates[*same])) : "budget"});
     }
     for (const std::size_t i : packed.included) {
       included_.emplace_back(candidates[i], counter_.Tokens(items[i].cost + options.separator));
@@ -219,35 +227,66 @@ class Run {
     return absl::OkStatus();
   }
 
-  absl::Status Print() {
+  [[nodiscard]] std::string IdOf(const Candidate& candidate) const {
+    return formats::ChunkId(documents_.at(candidate.document).doc_id, candidate.chunk);
+  }
+
+  // Reads the records of those candidates that were not read yet.
+  absl::Status LoadRecords(const std::vector<Candidate>& candidates,
+                           const std::vector<std::size_t>& wanted) {
     std::vector<IndexReader::ChunkRef> refs;
     std::vector<std::uint32_t> chunks_per_group;
-    for (const auto& [candidate, tokens] : included_) {
-      refs.push_back({candidate.document, candidate.chunk});
-      chunks_per_group.push_back(documents_.at(candidate.document).chunks_per_group);
+    for (const std::size_t i : wanted) {
+      const IndexReader::ChunkRef ref{candidates[i].document, candidates[i].chunk};
+      if (records_.contains(ref)) continue;
+      refs.push_back(ref);
+      chunks_per_group.push_back(documents_.at(ref.document).chunks_per_group);
     }
-    RAG_ASSIGN_OR_RETURN(const std::vector<formats::ChunkRecord> records,
+    RAG_ASSIGN_OR_RETURN(std::vector<formats::ChunkRecord> records,
                          reader_.Chunks(refs, chunks_per_group));
+    for (std::size_t i = 0; i < refs.size(); ++i) records_.emplace(refs[i], std::move(records[i]));
+    return absl::OkStatus();
+  }
+
+  // Equal text is printed once: whether one of `included` repeats an earlier one. The article's
+  // profile prints what the article prints.
+  bool MarkDuplicates(const std::vector<Candidate>& candidates,
+                      const std::vector<std::size_t>& included,
+                      std::vector<PackItem>& items) const {
+    if (reader_.manifest().query.scorer == "article") return false;
+    std::unordered_map<std::string_view, std::size_t> first;
+    bool found = false;
+    for (const std::size_t i : included) {
+      const IndexReader::ChunkRef ref{candidates[i].document, candidates[i].chunk};
+      const auto [same, is_new] = first.emplace(records_.at(ref).text, i);
+      if (is_new) continue;
+      items[i].duplicate_of = same->second;
+      found = true;
+    }
+    return found;
+  }
+
+  void Print() {
     std::vector<PrintedChunk> printed;
-    for (std::size_t i = 0; i < refs.size(); ++i) {
-      const formats::DocumentRecord& document = documents_.at(refs[i].document);
-      const formats::ChunkRecord& record = records[i];
-      result_.included.push_back({.chunk_id = formats::ChunkId(document.doc_id, refs[i].chunk),
+    for (const auto& [candidate, tokens] : included_) {
+      const IndexReader::ChunkRef ref{candidate.document, candidate.chunk};
+      const formats::DocumentRecord& document = documents_.at(ref.document);
+      const formats::ChunkRecord& record = records_.at(ref);
+      result_.included.push_back({.chunk_id = IdOf(candidate),
                                   .doc_id = document.doc_id,
                                   .source = document.source,
-                                  .index = refs[i].chunk + 1,
+                                  .index = ref.chunk + 1,
                                   .start = record.range.start,
                                   .end = record.range.end,
                                   .line_start = record.line_start,
                                   .line_end = record.line_end,
-                                  .tokens = included_[i].second,
-                                  .score = included_[i].first.score});
-      printed.push_back({document.doc_id, document.source, refs[i].chunk, &record});
+                                  .tokens = tokens,
+                                  .score = candidate.score});
+      printed.push_back({document.doc_id, document.source, ref.chunk, &record});
     }
-    if (printed.empty() && format_ == OutputFormat::kContext) return absl::OkStatus();
+    if (printed.empty() && format_ == OutputFormat::kContext) return;
     result_.context =
         absl::StrCat(frame_.before, JoinChunks(printed, settings_.header), frame_.after);
-    return absl::OkStatus();
   }
 
   const IndexReader& reader_;
@@ -259,6 +298,7 @@ class Run {
   Frame frame_;
   QueryResult result_;
   std::map<std::uint32_t, formats::DocumentRecord> documents_;
+  std::map<IndexReader::ChunkRef, formats::ChunkRecord> records_;
   std::vector<std::pair<Candidate, std::uint64_t>> included_;  // with their tokens
 };
 

@@ -381,6 +381,12 @@ TEST(StructureSplitter, FrontMatterIsABlockOfItsOwn) {
   EXPECT_EQ(document.chunks[0].kind, ChunkKind::kCode);
 }
 
+TEST(StructureSplitter, FrontMatterAloneIsNoText) {
+  EXPECT_TRUE(Split("---\ntitle: x\n---\n").chunks.empty());
+  EXPECT_TRUE(Split("---\ntitle: x\n---\n\n \n").chunks.empty());
+  EXPECT_EQ(Split("---\ntitle: x\n---\n\na\n").chunks.size(), 1U);
+}
+
 TEST(StructureSplitter, ARuleAtTheStartIsNoFrontMatter) {
   EXPECT_EQ(Paths(Split("---\n\n# Alpha\n\na\n\n---\n\n# Beta\n\nb\n")),
             (Strings{"", "Alpha", "Beta"}));

@@ -175,5 +175,16 @@ TEST(Packer, ALargerBudgetFindsItsFirstItemNoLater) {
   }
 }
 
+TEST(Pack, ADuplicateIsSkippedThoughThereIsRoom) {
+  std::vector<PackItem> items = Items({5, 5, 5});
+  items[1].duplicate_of = 0;
+
+  const Packed packed = Pack(items, {.budget = 100, .separator = 1, .frame = 0});
+
+  EXPECT_EQ(packed.included, (Indices{0, 2}));
+  EXPECT_EQ(packed.skipped, Indices{1});
+  EXPECT_EQ(packed.used, 11U);
+}
+
 }  // namespace
 }  // namespace rag::querier

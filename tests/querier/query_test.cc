@@ -290,9 +290,12 @@ TEST(QueryTies, TwelveIdenticalDocumentsAreOrderedBySourceInEveryRun) {
       const std::vector<std::string> expected(in_order.begin(), in_order.begin() + top);
       ASSERT_EQ(Sources(result), expected);
       ASSERT_EQ(result.chunks.size(), top);
+      ASSERT_EQ(result.included.size(), 1U);
+      ASSERT_EQ(result.included[0].source, expected[0]);
       for (std::size_t i = 0; i < top; ++i) {
         ASSERT_EQ(result.chunks[i].source, expected[i]);
-        ASSERT_EQ(result.included.at(i).source, expected[i]);
+        if (i == 0) continue;
+        ASSERT_EQ(result.skipped.at(i - 1).source, expected[i]);
       }
     }
   }
@@ -336,6 +339,53 @@ TEST(QueryArticle, CountsChunksAloneAndNotTheFrame) {
 
   ASSERT_EQ(result.included.size(), 1U);
   EXPECT_EQ(result.used_tokens, result.included[0].tokens);
+}
+
+// Equal files at three places, and another that says more of the same thing.
+class EqualFiles : public ::testing::Test {
+ protected:
+  static constexpr const char* kText = "# Licence\n\nYou may copy this text as you like.\n";
+  const testing::Corpus corpus_{{"c.md", "# Copies\n\nWho may copy the text, and when?\n"},
+                                {"x/a.md", kText},
+                                {"y/a.md", kText},
+                                {"z/b.md", kText}};
+};
+
+TEST_F(EqualFiles, EqualTextIsPrintedOnceAndTheTraceSaysOfWhat) {
+  const TestIndex index(corpus_);
+
+  const QueryResult result = Ask(index, "may I copy this text", Wide(1000));
+
+  std::map<std::string, std::string> reasons;
+  for (const SkippedChunk& chunk : result.skipped) reasons[chunk.source] = chunk.reason;
+  EXPECT_EQ(reasons,
+            (std::map<std::string, std::string>{{"y/a.md", "duplicate of x/a.md-chunk-001"},
+                                                {"z/b.md", "duplicate of x/a.md-chunk-001"}}));
+  EXPECT_EQ(result.included.size(), 2U);
+  EXPECT_EQ(
+      result.used_tokens,
+      models::MakeTokenCounter(models::kDefaultTokenCounter).value()->CountTokens(result.context));
+}
+
+TEST_F(EqualFiles, RoomThatADuplicateLeavesGoesToTheNext) {
+  const TestIndex index(corpus_);
+  const QueryResult all = Ask(index, "may I copy this text", Wide(1000));
+
+  // Two chunks fit; were the copy not left out, it would take the second place.
+  const QueryResult result =
+      Ask(index, "may I copy this text", Wide(static_cast<std::uint32_t>(all.used_tokens)));
+
+  EXPECT_EQ(result.included.size(), 2U);
+  EXPECT_EQ(result.included.back().source, "x/a.md");
+}
+
+TEST_F(EqualFiles, TheArticlesProfilePrintsEveryCopy) {
+  const TestIndex index(corpus_, indexer::FindProfile("article").value());
+
+  const QueryResult result = Ask(index, "may I copy this text", Wide(1000));
+
+  for (const SkippedChunk& chunk : result.skipped) EXPECT_EQ(chunk.reason, "budget");
+  EXPECT_GE(result.included.size(), 3U);
 }
 
 }  // namespace
