@@ -4,7 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
+#include <map>
 #include <span>
 #include <vector>
 
@@ -12,8 +12,9 @@ namespace rag::querier {
 
 struct PackItem {
   std::uint64_t cost = 0;  // units of the token counter, header included
-  // An earlier item that says the same; this one is left out then.
-  std::optional<std::size_t> duplicate_of = std::nullopt;
+  // Items with the same number say the same: only the first that fits is included. 0: like no
+  // other.
+  std::size_t content = 0;
 };
 
 struct PackOptions {
@@ -25,11 +26,12 @@ struct PackOptions {
 struct Packed {
   std::vector<std::size_t> included;  // indices of items, in item order
   std::vector<std::size_t> skipped;
+  std::map<std::size_t, std::size_t> duplicates;  // skipped item -> the included one like it
   std::uint64_t used = 0;  // units, frame and separators included; 0 + frame when nothing fits
 };
 
-// O(n). An item that is no duplicate is included when used + separator (if it is not the first) +
-// cost <= budget.
+// O(n log n). An item that is like no included one is included when used + separator (if it is not
+// the first) + cost <= budget.
 Packed Pack(std::span<const PackItem> items, const PackOptions& options);
 
 }  // namespace rag::querier

@@ -4,7 +4,6 @@
 #include <chrono>
 #include <map>
 #include <set>
-#include <unordered_map>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -126,7 +125,7 @@ class Run {
     result_.timings_us.chunks = lap.Lap();
     RAG_RETURN_IF_ERROR(PackCandidates(Expand(hits)));
     result_.timings_us.pack = lap.Lap();
-    Print();
+    RAG_RETURN_IF_ERROR(Print());
     result_.timings_us.print = lap.Lap();
     return std::move(result_);
   }
@@ -177,6 +176,24 @@ class Run {
     return candidates;
   }
 
+  // Chunks of files with equal bytes are alike. The article's profile knows nothing of that.
+  absl::StatusOr<std::vector<PackItem>> MakeItems(const std::vector<Candidate>& candidates) {
+    const bool tells_contents = reader_.manifest().query.scorer != "article";
+    std::map<std::pair<formats::Sha256, std::uint32_t>, std::size_t> contents;
+    std::vector<PackItem> items;
+    for (const Candidate& candidate : candidates) {
+      PackItem item;
+      RAG_ASSIGN_OR_RETURN(item.cost,
+                           cache_.Cost(candidate.document, candidate.chunk, settings_.header));
+      if (tells_contents) {
+        const std::pair key(documents_.at(candidate.document).content_sha256, candidate.chunk);
+        item.content = contents.emplace(key, contents.size() + 1).first->second;
+      }
+      items.push_back(item);
+    }
+    return items;
+  }
+
   absl::Status PackCandidates(std::vector<Candidate> candidates) {
     const formats::QueryDefaults& defaults = reader_.manifest().query;
     frame_ = MakeFrame(format_, question_.text);
@@ -186,23 +203,13 @@ class Run {
       options.separator = counter_.Cost(formats::kChunkSeparator);
       options.frame = counter_.Cost(frame_.before) + counter_.Cost(frame_.after);
     }
-    std::vector<PackItem> items;
-    for (const Candidate& candidate : candidates) {
-      RAG_ASSIGN_OR_RETURN(const std::uint64_t cost,
-                           cache_.Cost(candidate.document, candidate.chunk, settings_.header));
-      items.push_back({cost});
-    }
+    RAG_ASSIGN_OR_RETURN(const std::vector<PackItem> items, MakeItems(candidates));
     if (options.frame > options.budget && format_ == OutputFormat::kPrompt) {
       return absl::InvalidArgumentError(
           absl::StrCat("budget: ", settings_.budget_tokens, " tokens cannot hold the prompt's own ",
                        counter_.Tokens(options.frame), "; raise it, or print the context alone"));
     }
-    Packed packed = Pack(items, options);
-    RAG_RETURN_IF_ERROR(LoadRecords(candidates, packed.included));
-    while (MarkDuplicates(candidates, packed.included, items)) {
-      packed = Pack(items, options);
-      RAG_RETURN_IF_ERROR(LoadRecords(candidates, packed.included));
-    }
+    const Packed packed = Pack(items, options);
     const bool prints = !packed.included.empty() || format_ == OutputFormat::kPrompt;
     result_.used_tokens = prints ? counter_.Tokens(packed.used) : 0;
     // What a skipped chunk would have needed: the frame where nothing was printed, else a
@@ -211,11 +218,9 @@ class Run {
     for (const std::size_t i : packed.skipped) {
       const Candidate& skipped = candidates[i];
       const formats::DocumentRecord& document = documents_.at(skipped.document);
-      const std::optional<std::size_t> same = items[i].duplicate_of;
-      result_.skipped.push_back(
-          {formats::ChunkId(document.doc_id, skipped.chunk), document.source, skipped.chunk + 1,
-           counter_.Tokens(items[i].cost + around),
-           same.has_value() ? absl::StrCat("duplicate of ", IdOf(candidates[*same])) : "budget"});
+      result_.skipped.push_back({formats::ChunkId(document.doc_id, skipped.chunk), document.source,
+                                 skipped.chunk + 1, counter_.Tokens(items[i].cost + around),
+                                 ReasonOf(packed, i, candidates)});
     }
     for (const std::size_t i : packed.included) {
       included_.emplace_back(candidates[i], counter_.Tokens(items[i].cost + options.separator));
@@ -227,66 +232,44 @@ class Run {
     return absl::OkStatus();
   }
 
-  [[nodiscard]] std::string IdOf(const Candidate& candidate) const {
-    return formats::ChunkId(documents_.at(candidate.document).doc_id, candidate.chunk);
+  [[nodiscard]] std::string ReasonOf(const Packed& packed, std::size_t skipped,
+                                     const std::vector<Candidate>& candidates) const {
+    const auto same = packed.duplicates.find(skipped);
+    if (same == packed.duplicates.end()) return "budget";
+    const Candidate& included = candidates[same->second];
+    return absl::StrCat("duplicate of ",
+                        formats::ChunkId(documents_.at(included.document).doc_id, included.chunk));
   }
 
-  // Reads the records of those candidates that were not read yet.
-  absl::Status LoadRecords(const std::vector<Candidate>& candidates,
-                           const std::vector<std::size_t>& wanted) {
+  absl::Status Print() {
     std::vector<IndexReader::ChunkRef> refs;
     std::vector<std::uint32_t> chunks_per_group;
-    for (const std::size_t i : wanted) {
-      const IndexReader::ChunkRef ref{candidates[i].document, candidates[i].chunk};
-      if (records_.contains(ref)) continue;
-      refs.push_back(ref);
-      chunks_per_group.push_back(documents_.at(ref.document).chunks_per_group);
-    }
-    RAG_ASSIGN_OR_RETURN(std::vector<formats::ChunkRecord> records,
-                         reader_.Chunks(refs, chunks_per_group));
-    for (std::size_t i = 0; i < refs.size(); ++i) records_.emplace(refs[i], std::move(records[i]));
-    return absl::OkStatus();
-  }
-
-  // Equal text is printed once: whether one of `included` repeats an earlier one. The article's
-  // profile prints what the article prints.
-  bool MarkDuplicates(const std::vector<Candidate>& candidates,
-                      const std::vector<std::size_t>& included,
-                      std::vector<PackItem>& items) const {
-    if (reader_.manifest().query.scorer == "article") return false;
-    std::unordered_map<std::string_view, std::size_t> first;
-    bool found = false;
-    for (const std::size_t i : included) {
-      const IndexReader::ChunkRef ref{candidates[i].document, candidates[i].chunk};
-      const auto [same, is_new] = first.emplace(records_.at(ref).text, i);
-      if (is_new) continue;
-      items[i].duplicate_of = same->second;
-      found = true;
-    }
-    return found;
-  }
-
-  void Print() {
-    std::vector<PrintedChunk> printed;
     for (const auto& [candidate, tokens] : included_) {
-      const IndexReader::ChunkRef ref{candidate.document, candidate.chunk};
-      const formats::DocumentRecord& document = documents_.at(ref.document);
-      const formats::ChunkRecord& record = records_.at(ref);
-      result_.included.push_back({.chunk_id = IdOf(candidate),
+      refs.push_back({candidate.document, candidate.chunk});
+      chunks_per_group.push_back(documents_.at(candidate.document).chunks_per_group);
+    }
+    RAG_ASSIGN_OR_RETURN(const std::vector<formats::ChunkRecord> records,
+                         reader_.Chunks(refs, chunks_per_group));
+    std::vector<PrintedChunk> printed;
+    for (std::size_t i = 0; i < refs.size(); ++i) {
+      const formats::DocumentRecord& document = documents_.at(refs[i].document);
+      const formats::ChunkRecord& record = records[i];
+      result_.included.push_back({.chunk_id = formats::ChunkId(document.doc_id, refs[i].chunk),
                                   .doc_id = document.doc_id,
                                   .source = document.source,
-                                  .index = ref.chunk + 1,
+                                  .index = refs[i].chunk + 1,
                                   .start = record.range.start,
                                   .end = record.range.end,
                                   .line_start = record.line_start,
                                   .line_end = record.line_end,
-                                  .tokens = tokens,
-                                  .score = candidate.score});
-      printed.push_back({document.doc_id, document.source, ref.chunk, &record});
+                                  .tokens = included_[i].second,
+                                  .score = included_[i].first.score});
+      printed.push_back({document.doc_id, document.source, refs[i].chunk, &record});
     }
-    if (printed.empty() && format_ == OutputFormat::kContext) return;
+    if (printed.empty() && format_ == OutputFormat::kContext) return absl::OkStatus();
     result_.context =
         absl::StrCat(frame_.before, JoinChunks(printed, settings_.header), frame_.after);
+    return absl::OkStatus();
   }
 
   const IndexReader& reader_;
@@ -298,7 +281,6 @@ class Run {
   Frame frame_;
   QueryResult result_;
   std::map<std::uint32_t, formats::DocumentRecord> documents_;
-  std::map<IndexReader::ChunkRef, formats::ChunkRecord> records_;
   std::vector<std::pair<Candidate, std::uint64_t>> included_;  // with their tokens
 };
 

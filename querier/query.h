@@ -64,7 +64,7 @@ struct SkippedChunk {
   std::string source;
   std::uint32_t index = 0;
   std::uint64_t tokens = 0;
-  std::string reason;  // "budget", or "duplicate of CHUNK_ID": an included chunk has the same text
+  std::string reason;  // "budget", or "duplicate of CHUNK_ID", of a file with equal bytes
 };
 
 // Microseconds of each step.

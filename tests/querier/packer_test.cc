@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <random>
 #include <vector>
 
@@ -14,7 +15,7 @@ using Indices = std::vector<std::size_t>;
 
 std::vector<PackItem> Items(const std::vector<std::uint64_t>& costs) {
   std::vector<PackItem> items;
-  for (const std::uint64_t cost : costs) items.push_back({cost});
+  for (const std::uint64_t cost : costs) items.push_back({cost, 0});
   return items;
 }
 
@@ -175,15 +176,27 @@ TEST(Packer, ALargerBudgetFindsItsFirstItemNoLater) {
   }
 }
 
-TEST(Pack, ADuplicateIsSkippedThoughThereIsRoom) {
-  std::vector<PackItem> items = Items({5, 5, 5});
-  items[1].duplicate_of = 0;
+TEST(Pack, OfItemsAlikeOneIsIncludedThoughThereIsRoom) {
+  std::vector<PackItem> items = Items({5, 5, 5, 5});
+  items[0].content = items[1].content = 7;
+  items[3].content = 8;
 
   const Packed packed = Pack(items, {.budget = 100, .separator = 1, .frame = 0});
 
-  EXPECT_EQ(packed.included, (Indices{0, 2}));
+  EXPECT_EQ(packed.included, (Indices{0, 2, 3}));
   EXPECT_EQ(packed.skipped, Indices{1});
-  EXPECT_EQ(packed.used, 11U);
+  EXPECT_EQ(packed.duplicates, (std::map<std::size_t, std::size_t>{{1, 0}}));
+  EXPECT_EQ(packed.used, 17U);
+}
+
+TEST(Pack, OfItemsAlikeTheFirstThatFitsIsIncluded) {
+  std::vector<PackItem> items = Items({50, 5});
+  items[0].content = items[1].content = 7;
+
+  const Packed packed = Pack(items, {.budget = 10, .separator = 1, .frame = 0});
+
+  EXPECT_EQ(packed.included, Indices{1});
+  EXPECT_TRUE(packed.duplicates.empty());
 }
 
 }  // namespace

@@ -351,7 +351,7 @@ class EqualFiles : public ::testing::Test {
                                 {"z/b.md", kText}};
 };
 
-TEST_F(EqualFiles, EqualTextIsPrintedOnceAndTheTraceSaysOfWhat) {
+TEST_F(EqualFiles, EqualFilesArePrintedOnceAndTheTraceSaysOfWhat) {
   const TestIndex index(corpus_);
 
   const QueryResult result = Ask(index, "may I copy this text", Wide(1000));
