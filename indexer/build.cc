@@ -94,6 +94,9 @@ class Build {
     RAG_RETURN_IF_ERROR(SettleStatistics());
     RAG_ASSIGN_OR_RETURN(writer_,
                          storage::IndexWriter::Create(options_.index, params_, models::kRange));
+    if (carry_over_) {
+      writer_->UseCentroids(previous_->reader().document_vectors().Centroids());
+    }
     RAG_RETURN_IF_ERROR(SecondPass());
     RAG_RETURN_IF_ERROR(writer_->SetTermTable(stats_.EncodeTermTable(ordinal_of_file_)));
     RAG_RETURN_IF_ERROR(CheckCancel());

@@ -88,6 +88,7 @@ absl::Status BundleReader::ReadCodes(std::uint32_t document, DocumentBundle& bun
     RAG_ASSIGN_OR_RETURN(const std::span<const std::uint8_t> codes, documents.ListCodes(row->list));
     const auto code = codes.subspan(std::size_t{row->place} * documents.dim(), documents.dim());
     bundle.document_codes.insert(bundle.document_codes.end(), code.begin(), code.end());
+    if (documents.num_lists() > 1) bundle.document_lists.push_back(row->list);
   }
   return absl::OkStatus();
 }

@@ -22,10 +22,13 @@ struct DocumentBundle {
   std::vector<std::uint8_t> chunk_codes;         // num_chunks x chunk_dim, from VectorCodec
   // rows x document_dim: of the summary, then of level 0 of the tree.
   std::vector<std::uint8_t> document_codes;
+  // The list of docs.faiss in which each of these rows is; empty when there is only one, and for a
+  // document that is in no generation yet.
+  std::vector<std::uint32_t> document_lists;
   friend bool operator==(const DocumentBundle&, const DocumentBundle&) = default;
 };
 
-// For the journal of a build. DATA_LOSS when damaged.
+// For the journal of a build, which knows no lists. DATA_LOSS when damaged.
 std::string Encode(const DocumentBundle& bundle);
 absl::StatusOr<DocumentBundle> DecodeBundle(std::string_view bytes);
 

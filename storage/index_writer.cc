@@ -119,7 +119,7 @@ absl::Status IndexWriter::State::PutVectors(std::uint32_t document, const Docume
                                                   build.chunk_dim, vector_range));
   }
   RAG_RETURN_IF_ERROR(shard->AddDocument(bundle.chunk_codes));
-  document_vectors.Add(document, bundle.document_codes);
+  document_vectors.Add(document, bundle.document_codes, bundle.document_lists);
   counts.document_vectors += bundle.document_codes.size() / build.document_dim;
   ++shard_documents;
   return absl::OkStatus();
@@ -143,6 +143,10 @@ absl::StatusOr<std::unique_ptr<IndexWriter>> IndexWriter::Create(const fs::path&
   RAG_RETURN_IF_ERROR(MakeFolder((folder / kTermsFile).parent_path()));
   RAG_ASSIGN_OR_RETURN(state->records, RecordWriter::Create(folder / kRecordsFolder));
   return std::unique_ptr<IndexWriter>(new IndexWriter(std::move(state)));
+}
+
+void IndexWriter::UseCentroids(std::vector<float> centroids) {
+  state_->document_vectors.UseCentroids(std::move(centroids));
 }
 
 absl::Status IndexWriter::Add(const DocumentBundle& bundle) {

@@ -31,6 +31,9 @@ class IndexWriter {
 
   [[nodiscard]] std::uint64_t generation() const;
 
+  // The centroids of an earlier docs.faiss, to which the lists of the bundles refer. Optional; call
+  // before Add.
+  void UseCentroids(std::vector<float> centroids);
   absl::Status Add(const DocumentBundle& bundle);
   // Writes model/terms.bin. Call once.
   absl::Status SetTermTable(std::string_view bytes);

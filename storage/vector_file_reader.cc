@@ -126,6 +126,13 @@ class MappedVectorFile final : public VectorFile {
     return Search(NearestLists(query, probes), query, k, /*distinct=*/true);
   }
 
+  std::vector<float> Centroids() const override {
+    if (layout_.num_lists <= 1 || layout_.num_centroids == 0) return {};
+    const auto& centroids = static_cast<const faiss::IndexFlatIP&>(*index_->quantizer);
+    const float* rows = centroids.get_xb();
+    return {rows, rows + layout_.num_centroids * layout_.dim};
+  }
+
   absl::StatusOr<std::vector<float>> ReadList(std::uint64_t list) const override {
     RAG_RETURN_IF_ERROR(CheckList(list));
     const std::size_t size = index_->get_list_size(list);

@@ -148,9 +148,15 @@ class StreamingShardWriter final : public ChunkShardWriter {
 class RowStore {
  public:
   static constexpr std::size_t kBlockRows = 1024;
+  static constexpr std::uint32_t kUnknownList = ~std::uint32_t{0};
   explicit RowStore(std::size_t dim) : dim_(dim) {}
 
-  void Add(std::uint32_t id, const std::uint8_t* code) {
+  // `list`: where it belongs, when that is known.
+  void Add(std::uint32_t id, const std::uint8_t* code, std::uint32_t list = kUnknownList) {
+    if (list != kUnknownList || !lists_.empty()) {
+      lists_.resize(ids_.size(), kUnknownList);
+      lists_.push_back(list);
+    }
     if (ids_.size() == blocks_.size() * kBlockRows) {
       blocks_.emplace_back().reserve(kBlockRows * dim_);
     }
@@ -161,6 +167,9 @@ class RowStore {
   [[nodiscard]] std::size_t size() const { return ids_.size(); }
   [[nodiscard]] std::size_t dim() const { return dim_; }
   [[nodiscard]] std::uint32_t id(std::size_t row) const { return ids_[row]; }
+  [[nodiscard]] std::uint32_t list(std::size_t row) const {
+    return row < lists_.size() ? lists_[row] : kUnknownList;
+  }
   [[nodiscard]] std::span<const std::uint8_t> code(std::size_t row) const {
     return std::span(blocks_[row / kBlockRows]).subspan(row % kBlockRows * dim_, dim_);
   }
@@ -169,6 +178,7 @@ class RowStore {
   std::size_t dim_;
   std::vector<std::vector<std::uint8_t>> blocks_;
   std::vector<std::uint32_t> ids_;
+  std::vector<std::uint32_t> lists_;  // empty while none is known
 };
 
 // While alive, OpenMP regions started by this thread use one thread.
@@ -245,19 +255,26 @@ std::vector<float> TrainCentroids(const RowStore& rows, const UnitRows& unit_row
   return std::move(clustering.centroids);
 }
 
-// The list of every row: that of the centroid nearest in direction.
+// The list of every row: that of the centroid nearest in direction, where it is not known.
 std::vector<std::uint32_t> AssignLists(const RowStore& rows, const UnitRows& unit_rows,
-                                       const faiss::IndexFlatIP& centroids) {
+                                       const faiss::IndexFlatIP& centroids, bool some_known) {
   std::vector<std::uint32_t> lists(rows.size());
   if (centroids.ntotal == 1) return lists;
+  std::vector<std::size_t> unknown;
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    lists[row] = some_known ? rows.list(row) : RowStore::kUnknownList;
+    if (lists[row] >= static_cast<std::uint64_t>(centroids.ntotal)) unknown.push_back(row);
+  }
   const std::size_t dim = rows.dim();
   std::vector<float> block(RowStore::kBlockRows * dim);
   std::array<faiss::Index::idx_t, RowStore::kBlockRows> nearest;
-  for (std::size_t begin = 0; begin < rows.size(); begin += RowStore::kBlockRows) {
-    const std::size_t n = std::min(RowStore::kBlockRows, rows.size() - begin);
-    for (std::size_t i = 0; i < n; ++i) unit_rows.Read(begin + i, &block[i * dim]);
+  for (std::size_t begin = 0; begin < unknown.size(); begin += RowStore::kBlockRows) {
+    const std::size_t n = std::min(RowStore::kBlockRows, unknown.size() - begin);
+    for (std::size_t i = 0; i < n; ++i) unit_rows.Read(unknown[begin + i], &block[i * dim]);
     centroids.assign(static_cast<faiss::Index::idx_t>(n), block.data(), nearest.data());
-    for (std::size_t i = 0; i < n; ++i) lists[begin + i] = static_cast<std::uint32_t>(nearest[i]);
+    for (std::size_t i = 0; i < n; ++i) {
+      lists[unknown[begin + i]] = static_cast<std::uint32_t>(nearest[i]);
+    }
   }
   return lists;
 }
@@ -296,11 +313,15 @@ absl::Status WriteLists(const RowStore& rows, std::span<const std::uint32_t> ord
 }
 
 absl::StatusOr<VectorFileInfo> WriteDocumentVectors(const RowStore& rows, float range,
+                                                    const std::vector<float>& known_centroids,
                                                     const std::filesystem::path& path) {
   const SingleThreaded single_threaded;
   const UnitRows unit_rows(rows, range);
   std::vector<float> centroids(rows.dim());  // one list around zero: plain FAISS can probe it, too
-  if (rows.size() > DocumentVectorsWriter::kExactRows) {
+  const bool cluster = rows.size() > DocumentVectorsWriter::kExactRows;
+  if (cluster && !known_centroids.empty()) {
+    centroids = known_centroids;
+  } else if (cluster) {
     const double num_lists = std::round(std::sqrt(static_cast<double>(rows.size())));
     centroids = TrainCentroids(rows, unit_rows, static_cast<std::size_t>(num_lists));
   }
@@ -308,7 +329,8 @@ absl::StatusOr<VectorFileInfo> WriteDocumentVectors(const RowStore& rows, float 
   faiss::IndexFlatIP coarse_quantizer(static_cast<faiss::Index::idx_t>(rows.dim()));
   coarse_quantizer.add(static_cast<faiss::Index::idx_t>(num_lists), centroids.data());
 
-  const std::vector<std::uint32_t> lists = AssignLists(rows, unit_rows, coarse_quantizer);
+  const std::vector<std::uint32_t> lists =
+      AssignLists(rows, unit_rows, coarse_quantizer, !known_centroids.empty());
   const std::vector<std::uint64_t> sizes = CountRows(lists, num_lists);
   const std::vector<std::uint8_t> header = EncodeHeader(coarse_quantizer, range, sizes);
   RAG_ASSIGN_OR_RETURN(OutputFile out, OutputFile::Create(path));
@@ -376,6 +398,7 @@ absl::StatusOr<std::unique_ptr<ChunkShardWriter>> ChunkShardWriter::Create(
 struct DocumentVectorsWriter::Impl {
   RowStore rows;
   float range;
+  std::vector<float> centroids = {};  // of an earlier file
 };
 
 DocumentVectorsWriter::DocumentVectorsWriter(std::uint32_t dim, float range)
@@ -384,10 +407,19 @@ DocumentVectorsWriter::DocumentVectorsWriter(std::uint32_t dim, float range)
 }
 DocumentVectorsWriter::~DocumentVectorsWriter() = default;
 
-void DocumentVectorsWriter::Add(std::uint32_t document, std::span<const std::uint8_t> codes) {
-  assert(codes.size() % impl_->rows.dim() == 0);
-  for (std::size_t i = 0; i < codes.size(); i += impl_->rows.dim()) {
-    impl_->rows.Add(document, &codes[i]);
+void DocumentVectorsWriter::UseCentroids(std::vector<float> centroids) {
+  assert(centroids.size() % impl_->rows.dim() == 0);
+  impl_->centroids = std::move(centroids);
+}
+
+void DocumentVectorsWriter::Add(std::uint32_t document, std::span<const std::uint8_t> codes,
+                                std::span<const std::uint32_t> lists) {
+  const std::size_t dim = impl_->rows.dim();
+  const std::size_t num_rows = codes.size() / dim;
+  assert(codes.size() % dim == 0 && (lists.empty() || lists.size() == num_rows));
+  for (std::size_t row = 0; row < num_rows; ++row) {
+    impl_->rows.Add(document, &codes[row * dim],
+                    lists.empty() ? RowStore::kUnknownList : lists[row]);
   }
 }
 
@@ -396,8 +428,9 @@ absl::StatusOr<VectorFileInfo> DocumentVectorsWriter::Finish(const std::filesyst
     return absl::ResourceExhaustedError(
         absl::StrCat(path.string(), ": ", impl_->rows.size(), " document vectors, limit 2^32 - 1"));
   }
-  auto info = CatchExceptions(
-      path.string(), [&] { return WriteDocumentVectors(impl_->rows, impl_->range, path); });
+  auto info = CatchExceptions(path.string(), [&] {
+    return WriteDocumentVectors(impl_->rows, impl_->range, impl_->centroids, path);
+  });
   std::error_code ignored;
   if (!info.ok()) std::filesystem::remove(path, ignored);
   return info;

@@ -74,8 +74,13 @@ class DocumentVectorsWriter {
   static constexpr std::uint64_t kExactRows = 20'000;
   DocumentVectorsWriter(std::uint32_t dim, float range);
   ~DocumentVectorsWriter();
-  // n x dim bytes from VectorCodec, all with the id `document`.
-  void Add(std::uint32_t document, std::span<const std::uint8_t> codes);
+  // Centroids of an earlier file, n x dim with n > 1, instead of training new ones. Call before
+  // Add.
+  void UseCentroids(std::vector<float> centroids);
+  // n x dim bytes from VectorCodec, all with the id `document`. `lists`: the list of each row in
+  // the file that the centroids come from, which is its nearest; empty where that is not known.
+  void Add(std::uint32_t document, std::span<const std::uint8_t> codes,
+           std::span<const std::uint32_t> lists = {});
   absl::StatusOr<VectorFileInfo> Finish(const std::filesystem::path& path);
 
  private:
@@ -108,6 +113,9 @@ class VectorFile {
   [[nodiscard]] virtual absl::StatusOr<std::vector<VectorHit>> SearchDistinct(
       std::span<const float> query, std::size_t k, std::size_t probes) const = 0;
 
+  // The centroids around which the lists lie, num_lists x dim, unit length; none when there is only
+  // one list, or when lists are documents.
+  [[nodiscard]] virtual std::vector<float> Centroids() const = 0;
   // The rows of a list as float32, n x dim, and their ids; for export and verification. No ids when
   // there is no such list; an id that no writer made (damage) reads as 0xFFFFFFFF.
   [[nodiscard]] virtual absl::StatusOr<std::vector<float>> ReadList(std::uint64_t list) const = 0;

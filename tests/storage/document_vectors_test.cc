@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "tests/storage/vector_files_testing.h"
+#include "tests/testing/temp_folder.h"
 
 namespace rag::storage {
 namespace {
@@ -55,6 +56,45 @@ TEST_F(DocumentVectors, ManyDocumentVectorsAreInListsOfTheirNeighbours) {
     }
   }
   EXPECT_GE(found, 190U) << "of 200";
+}
+
+// As a rebuild does it: rows whose list is known, and rows for which it has to be found.
+TEST_F(DocumentVectors, TheCentroidsOfAnEarlierFileGiveTheSameFile) {
+  WriteDocuments(Path(), kManyDocuments);
+  const auto earlier = OpenOrDie(Path());
+  struct Row {
+    std::uint32_t document = 0;
+    std::uint32_t list = 0;
+    std::span<const std::uint8_t> code;
+  };
+  std::vector<Row> rows;
+  for (std::uint32_t list = 0; list < earlier->num_lists(); ++list) {
+    const std::vector<std::uint32_t> ids = earlier->ReadListIds(list);
+    const std::span<const std::uint8_t> codes = *earlier->ListCodes(list);
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      rows.push_back({ids[i], list, codes.subspan(i * kDim, kDim)});
+    }
+  }
+  std::ranges::stable_sort(rows, {}, &Row::document);
+  DocumentVectorsWriter writer(kDim, kRange);
+  writer.UseCentroids(earlier->Centroids());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const std::span known(&rows[i].list, i % 3 == 0 ? 0 : 1);
+    writer.Add(rows[i].document, rows[i].code, known);
+  }
+  const auto path = Path("rebuilt.faiss");
+
+  ASSERT_TRUE(writer.Finish(path).ok());
+
+  EXPECT_EQ(testing::ReadAll(path), testing::ReadAll(Path()));
+}
+
+TEST_F(DocumentVectors, OnlyFilesOfSeveralListsHaveCentroids) {
+  WriteDocuments(Path(), 10);
+  EXPECT_TRUE(OpenOrDie(Path())->Centroids().empty());
+  WriteDocuments(Path(), kManyDocuments);
+  const auto file = OpenOrDie(Path());
+  EXPECT_EQ(file->Centroids().size(), file->num_lists() * kDim);
 }
 
 TEST_F(DocumentVectors, AllProbesAreAnExactSearch) {
