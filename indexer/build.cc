@@ -66,7 +66,7 @@ class Build {
       report = MakeGeneration();
     }
     // What lies there would only keep the disk full.
-    if (absl::IsResourceExhausted(report.status()) && journal_ != nullptr) journal_->Discard();
+    if (absl::IsResourceExhausted(report.status())) journal_->Discard().IgnoreError();
     return report;
   }
 
@@ -79,7 +79,11 @@ class Build {
     if (!options_.dry_run && carry_over_ && NothingToDo()) {
       BuildReport report = MakeReport();
       report.manifest = previous_->manifest();
-      journal_->Discard();
+      DiscardJournal(report);
+      // What a build left that died, in the middle of the work or just before its end.
+      const absl::Status status =
+          storage::CollectGarbage(options_.index, options_.keep_generations).status();
+      if (!status.ok()) report.notes.emplace_back(status.message());
       return report;
     }
     if (carry_over_ && NeedsRefit()) {
@@ -388,8 +392,17 @@ class Build {
     report.published = true;
     RAG_ASSIGN_OR_RETURN(report.manifest,
                          writer_->Publish(std::move(manifest), options_.keep_generations));
-    journal_->Discard();
+    report.notes = writer_->notes();
+    DiscardJournal(report);
     return report;
+  }
+
+  // The index is what it should be already, so a failure is only noted.
+  void DiscardJournal(BuildReport& report) {
+    const absl::Status status = journal_->Discard();
+    if (status.ok()) return;
+    report.notes.push_back(
+        absl::StrCat(status.message(), "; rag-index gc removes what is left over"));
   }
 
   BuildReport MakeReport() {

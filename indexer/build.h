@@ -70,6 +70,7 @@ struct BuildReport {
   std::vector<std::string> removed;
   std::vector<std::string> stale;  // kept although their file could not be read
   std::uint64_t resumed = 0;       // documents that a build before this one had finished
+  std::vector<std::string> notes;  // what failed when the index was done already, a line each
 };
 
 // Builds and publishes, unless there is nothing to do. The index is unchanged unless the result is

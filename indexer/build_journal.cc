@@ -58,7 +58,11 @@ absl::StatusOr<std::unique_ptr<BuildJournal>> BuildJournal::Open(const fs::path&
   fs::create_directory(folder, error);
   if (error) return storage::SystemError(folder, "make the folder", error.value());
   std::unique_ptr<BuildJournal> journal(new BuildJournal(folder, PurposeOf(build, program)));
-  RAG_ASSIGN_OR_RETURN(journal->analyzed_, Journal::Open(folder / "analyzed", journal->purpose_));
+  absl::StatusOr<std::unique_ptr<Journal>> analyzed =
+      Journal::Open(folder / "analyzed", journal->purpose_);
+  if (absl::IsResourceExhausted(analyzed.status())) journal->Discard().IgnoreError();
+  RAG_RETURN_IF_ERROR(analyzed.status());
+  journal->analyzed_ = *std::move(analyzed);
   return journal;
 }
 
@@ -106,12 +110,12 @@ absl::Status BuildJournal::AddBuilt(const BuiltDocument& built, const PlannedDoc
   return built_->Append(KeyOf(planned), out.view()).status();
 }
 
-void BuildJournal::Discard() {
+absl::Status BuildJournal::Discard() {
   analyzed_.reset();
   built_.reset();
-  // What cannot be removed now, the next build finds and removes.
   std::error_code error;
   fs::remove_all(folder_, error);
+  return error ? storage::SystemError(folder_, "remove", error.value()) : absl::OkStatus();
 }
 
 }  // namespace rag::indexer

@@ -25,7 +25,7 @@ namespace rag::indexer {
 // concurrently, but BeginBuilding and Discard.
 class BuildJournal {
  public:
-  // REQUIRES: the WriterLock is held.
+  // Leaves nothing behind when the disk is full. REQUIRES: the WriterLock is held.
   static absl::StatusOr<std::unique_ptr<BuildJournal>> Open(const std::filesystem::path& index,
                                                             const formats::BuildParams& build,
                                                             std::string_view program);
@@ -42,8 +42,9 @@ class BuildJournal {
   [[nodiscard]] std::optional<BuiltDocument> FindBuilt(const PlannedDocument& planned) const;
   absl::Status AddBuilt(const BuiltDocument& built, const PlannedDocument& planned);
 
-  // Removes the folder: the build is done, or cannot be.
-  void Discard();
+  // Removes the folder: the build is done, or cannot be. What stays behind after an error, the next
+  // build removes.
+  absl::Status Discard();
 
  private:
   BuildJournal(std::filesystem::path folder, std::string purpose)

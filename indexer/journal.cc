@@ -4,13 +4,13 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "formats/checksum.h"
 #include "formats/coding.h"
 #include "formats/status_macros.h"
+#include "storage/file_io.h"
 
 namespace rag::indexer {
 namespace {
@@ -20,16 +20,6 @@ constexpr std::size_t kHeadBytes = 4 + 8 + 8;
 constexpr std::size_t kChecksumBytes = 8;
 // Keys are sources and hashes; a longer one is damage.
 constexpr std::size_t kMaxKeyBytes = 1 << 20;
-
-absl::Status Error(const std::filesystem::path& path, std::string_view what, int code) {
-  const std::string message =
-      absl::StrCat(path.string(), ": ", std::string(what), ": ", std::strerror(code));
-  if (code == ENOSPC || code == EDQUOT) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat(message, "; make room on the disk and build again"));
-  }
-  return absl::InternalError(message);
-}
 
 std::uint64_t HeadChecksum(std::string_view sizes, std::string_view key) {
   std::string bytes(sizes);
@@ -66,14 +56,14 @@ struct Journal::EntryHead {
 absl::StatusOr<std::unique_ptr<Journal>> Journal::Open(const std::filesystem::path& path,
                                                        std::string_view purpose) {
   const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
-  if (fd < 0) return Error(path, "cannot open", errno);
+  if (fd < 0) return storage::SystemError(path, "open", errno);
   std::unique_ptr<Journal> journal(new Journal(path, fd));
   formats::ByteWriter start;
   start.Bytes(kMagic);
   start.Fixed64(formats::Xxh3(purpose));
   RAG_RETURN_IF_ERROR(journal->Recover(start.view()));
   if (ftruncate(fd, static_cast<off_t>(journal->end_)) != 0) {
-    return Error(path, "cannot cut off a damaged end", errno);
+    return storage::SystemError(path, "cut off a damaged end", errno);
   }
   return journal;
 }
@@ -82,7 +72,7 @@ Journal::~Journal() { close(fd_); }
 
 absl::Status Journal::Recover(std::string_view start) {
   const off_t file_bytes = lseek(fd_, 0, SEEK_END);
-  if (file_bytes < 0) return Error(path_, "cannot seek", errno);
+  if (file_bytes < 0) return storage::SystemError(path_, "seek", errno);
   const auto size = static_cast<std::uint64_t>(file_bytes);
   std::string found(start.size(), '\0');
   end_ = start.size();
@@ -148,7 +138,7 @@ absl::Status Journal::ReadAt(std::uint64_t offset, std::size_t size, char* to) c
   while (size > 0) {
     const ssize_t got = pread(fd_, to, size, static_cast<off_t>(offset));
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return Error(path_, "cannot read", errno);
+    if (got < 0) return storage::SystemError(path_, "read", errno);
     if (got == 0) {
       return absl::DataLossError(absl::StrCat(path_.string(), ": ends at ", offset));
     }
@@ -163,7 +153,7 @@ absl::Status Journal::WriteAt(std::uint64_t offset, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t put = pwrite(fd_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
     if (put < 0 && errno == EINTR) continue;
-    if (put < 0) return Error(path_, "cannot write", errno);
+    if (put < 0) return storage::SystemError(path_, "write", errno);
     bytes.remove_prefix(static_cast<std::size_t>(put));
     offset += static_cast<std::uint64_t>(put);
   }

@@ -121,7 +121,8 @@ absl::Status SystemError(const std::filesystem::path& path, std::string_view act
       absl::StrCat("cannot ", absl::string_view(action.data(), action.size()), ": ",
                    std::generic_category().message(error));
   if (error == ENOSPC || error == EDQUOT) {
-    return absl::ResourceExhaustedError(absl::StrCat(path.string(), ": disk full: ", reason));
+    return absl::ResourceExhaustedError(
+        absl::StrCat(path.string(), ": disk full: ", reason, "; make room and try again"));
   }
   const std::string message = absl::StrCat(path.string(), ": ", reason);
   if (error == ENOENT || error == ENOTDIR) return absl::NotFoundError(message);

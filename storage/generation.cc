@@ -15,8 +15,12 @@
 
 #include <sys/file.h>
 
-#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "formats/checksum.h"
 #include "formats/status_macros.h"
 #include "storage/file_io.h"
@@ -35,6 +39,7 @@ constexpr std::string_view kNamePrefix = "gen-";
 // Far above any real count; keeps `number + 1` away from overflow.
 constexpr std::uint64_t kMaxNumber = 999'999'999'999;
 constexpr int kMissingFolderRetries = 3;
+constexpr char kSinceFormat[] = "%Y-%m-%dT%H:%M:%SZ";
 constexpr std::chrono::milliseconds kLockPollInterval{50};
 
 // The number in "gen-000007"; nothing when `name` is not exactly what GenerationName writes.
@@ -133,15 +138,30 @@ absl::Status PrepareIndexFolder(const fs::path& index) {
       index.string(), ": not empty and not an index; name a new or empty folder for the index"));
 }
 
+// Says who holds the lock; for messages only, so what fails is left out. In place, as a full disk
+// has no room for a new block, and `gc`, which makes room, takes the lock, too.
+void DescribeHolder(int fd) {
+  const std::string line = absl::StrCat(
+      getpid(), " ", absl::FormatTime(kSinceFormat, absl::Now(), absl::UTCTimeZone()), "\n");
+  const ssize_t put = pwrite(fd, line.data(), line.size(), 0);
+  if (ftruncate(fd, put == static_cast<ssize_t>(line.size()) ? put : 0) != 0) return;
+}
+
 absl::Status LockedByAnother(const fs::path& index, int fd) {
-  char text[32];
+  char text[64];
   const ssize_t got = pread(fd, text, sizeof text, 0);
-  const std::string_view line(text, got > 0 ? static_cast<std::size_t>(got) : 0);
+  const absl::string_view line(text, got > 0 ? static_cast<std::size_t>(got) : 0);
+  const std::pair<absl::string_view, absl::string_view> parts =
+      absl::StrSplit(absl::StripSuffix(line, "\n"), absl::MaxSplits(' ', 1));
   std::uint32_t pid = 0;
-  const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), pid);
-  // The holder may not have written its pid yet.
-  const std::string holder =
-      error == std::errc() && pid != 0 ? absl::StrCat("process ", pid) : "another process";
+  absl::Time since;
+  std::string ignored;
+  // The holder may not have written it yet.
+  std::string holder = "another process";
+  if (absl::SimpleAtoi(parts.first, &pid) && pid != 0) holder = absl::StrCat("process ", pid);
+  if (absl::ParseTime(kSinceFormat, parts.second, &since, &ignored)) {
+    absl::StrAppend(&holder, " since ", parts.second);
+  }
   return absl::UnavailableError(
       absl::StrCat(index.string(), ": locked by ", holder,
                    ", which writes this index; try again when it is done"));
@@ -264,10 +284,7 @@ absl::StatusOr<WriterLock> WriterLock::Acquire(const std::filesystem::path& inde
     }
     return LockedByAnother(index, fd);
   }
-  const std::string pid = absl::StrCat(getpid(), "\n");
-  if (ftruncate(fd, 0) != 0 || pwrite(fd, pid.data(), pid.size(), 0) < 0) {
-    return SystemError(path, "write", errno);
-  }
+  DescribeHolder(fd);
   return lock;
 }
 
@@ -291,7 +308,8 @@ GenerationBuilder::GenerationBuilder(GenerationBuilder&& other) noexcept
     : index_(std::move(other.index_)),
       folder_(std::move(other.folder_)),
       number_(other.number_),
-      armed_(std::exchange(other.armed_, false)) {}
+      armed_(std::exchange(other.armed_, false)),
+      notes_(std::move(other.notes_)) {}
 
 GenerationBuilder::~GenerationBuilder() {
   // A failure leaves the folder to the next Start().
@@ -327,19 +345,44 @@ absl::Status GenerationBuilder::Publish(std::size_t keep) {
   const std::uint64_t previous =
       current.ok() ? *current : (absl::IsNotFound(current.status()) ? 0 : number_ - 1);
   RAG_RETURN_IF_ERROR(SyncTree(folder_));
+  const absl::Status status = MakeCurrent();
+  if (status.ok()) {
+    armed_ = false;
+    Prune(previous, keep);
+    return status;
+  }
+  const absl::StatusOr<std::uint64_t> now = ReadCurrentNumber(index_);
+  // Where it cannot be told what is current, nothing may be removed.
+  armed_ = now.ok() ? *now != number_ : absl::IsNotFound(now.status());
+  if (!now.ok() || *now != number_) return status;
+  // The generations before stay: after a power cut one of them may be the current one again.
+  notes_.push_back(absl::StrCat(
+      status.message(), "; published, but a power cut may bring back the generation before"));
+  return absl::OkStatus();
+}
+
+absl::Status GenerationBuilder::MakeCurrent() {
   const fs::path published = index_ / GenerationName(number_);
+  std::error_code error;
   fs::rename(folder_, published, error);
   if (error) return SystemError(published, "rename the finished build to it", error.value());
-  armed_ = false;
   folder_ = published;
   RAG_RETURN_IF_ERROR(SyncFolder(index_));
-  RAG_RETURN_IF_ERROR(ReplaceFile(index_ / kCurrentFile, EncodeCurrent(number_)));
-  RAG_ASSIGN_OR_RETURN(const std::vector<std::uint64_t> superfluous,
-                       Superfluous(index_, previous, number_, keep));
-  for (const std::uint64_t number : superfluous) {
-    RAG_RETURN_IF_ERROR(RemoveTree(index_ / GenerationName(number)));
+  return ReplaceFile(index_ / kCurrentFile, EncodeCurrent(number_));
+}
+
+void GenerationBuilder::Prune(std::uint64_t previous, std::size_t keep) {
+  const auto note = [this](const absl::Status& status) {
+    if (status.ok()) return;
+    notes_.push_back(absl::StrCat(status.message(), "; rag-index gc removes what is left over"));
+  };
+  const absl::StatusOr<std::vector<std::uint64_t>> superfluous =
+      Superfluous(index_, previous, number_, keep);
+  note(superfluous.status());
+  if (!superfluous.ok()) return;
+  for (const std::uint64_t number : *superfluous) {
+    note(RemoveTree(index_ / GenerationName(number)));
   }
-  return absl::OkStatus();
 }
 
 absl::StatusOr<std::vector<RemovedFolder>> CollectGarbage(const std::filesystem::path& index,
@@ -358,7 +401,7 @@ absl::StatusOr<std::vector<RemovedFolder>> CollectGarbage(const std::filesystem:
     RAG_RETURN_IF_ERROR(RemoveTree(index / name));
     removed.push_back({name, bytes});
   }
-  RAG_RETURN_IF_ERROR(SyncFolder(index));
+  if (!removed.empty()) RAG_RETURN_IF_ERROR(SyncFolder(index));
   return removed;
 }
 

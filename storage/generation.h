@@ -1,7 +1,8 @@
 // The index folder: CURRENT, LOCK and the generations. FORMAT.md, "The index folder".
 //
 //   INDEX/CURRENT       "gen-000007 <xxh3 of the name>\n", replaced atomically
-//   INDEX/LOCK          flock by a writer; the kernel drops it with the process
+//   INDEX/LOCK          flock by a writer, with its pid and since when; the kernel drops the lock
+//                       with the process
 //   INDEX/gen-000007/   a published generation, never changed in place
 //   INDEX/building/     what a build writes before it is renamed to gen-NNNNNN
 //   INDEX/journal/      what a build has finished, for the next one should it die
@@ -41,8 +42,8 @@ class WriterLock {
  public:
   // Makes the folder when it does not exist. INVALID_ARGUMENT when `index` is a file, or a
   // non-empty folder that is no index, so that a build never removes files of others. UNAVAILABLE
-  // when another process holds the lock for all of `wait`; the message has its pid. CANCELLED when
-  // `cancel`, which may be null, turns true meanwhile.
+  // when another process holds the lock for all of `wait`; the message has its pid and since when.
+  // CANCELLED when `cancel`, which may be null, turns true meanwhile.
   static absl::StatusOr<WriterLock> Acquire(const std::filesystem::path& index,
                                             std::chrono::milliseconds wait = {},
                                             const std::atomic<bool>* cancel = nullptr);
@@ -71,16 +72,25 @@ class GenerationBuilder {
 
   // Fsyncs every file and folder, renames to gen-NNNNNN, replaces CURRENT, and removes all but the
   // last `keep` generations (at least 1) that were ever current. folder() is then the published
-  // one. Call once. REQUIRES: MANIFEST.json is in place (INVALID_ARGUMENT).
+  // one. OK when the generation is current, whatever fails after that; see notes(). Otherwise the
+  // index is as it was. Call once. REQUIRES: MANIFEST.json is in place (INVALID_ARGUMENT).
   absl::Status Publish(std::size_t keep);
+  // What failed after the generation had become current, a line each.
+  [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
 
  private:
   GenerationBuilder(std::filesystem::path index, std::filesystem::path folder,
                     std::uint64_t number);
+  // Renames and replaces CURRENT.
+  absl::Status MakeCurrent();
+  // As far as possible; what is not, is noted.
+  void Prune(std::uint64_t previous, std::size_t keep);
+
   std::filesystem::path index_;
   std::filesystem::path folder_;
   std::uint64_t number_ = 0;
   bool armed_ = true;
+  std::vector<std::string> notes_;
 };
 
 struct RemovedFolder {

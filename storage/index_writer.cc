@@ -24,7 +24,7 @@ constexpr std::uint64_t kWholeHeaderBytes = 64 * 1024;
 absl::Status MakeFolder(const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
-  if (error) return absl::InternalError(absl::StrCat(folder.string(), ": ", error.message()));
+  if (error) return SystemError(folder, "make the folder", error.value());
   return absl::OkStatus();
 }
 
@@ -35,7 +35,7 @@ absl::StatusOr<std::vector<std::string>> ListFiles(const fs::path& root) {
        it.increment(error)) {
     if (it->is_regular_file(error)) names.push_back(it->path().lexically_relative(root).string());
   }
-  if (error) return absl::InternalError(absl::StrCat(root.string(), ": ", error.message()));
+  if (error) return SystemError(root, "list", error.value());
   std::sort(names.begin(), names.end());
   return names;
 }
@@ -130,6 +130,8 @@ IndexWriter::IndexWriter(std::unique_ptr<State> state) : state_(std::move(state)
 IndexWriter::~IndexWriter() = default;
 
 std::uint64_t IndexWriter::generation() const { return state_->generation.number(); }
+
+const std::vector<std::string>& IndexWriter::notes() const { return state_->generation.notes(); }
 
 absl::StatusOr<std::unique_ptr<IndexWriter>> IndexWriter::Create(const fs::path& index,
                                                                  const formats::BuildParams& build,

@@ -41,6 +41,8 @@ class IndexWriter {
   // that the caller knows (created, program, corpus_root, query, counts.skipped_files,
   // counts.corpus_bytes); the rest is filled in. Returns the manifest as written.
   absl::StatusOr<formats::Manifest> Publish(formats::Manifest manifest, std::size_t keep);
+  // What failed after the generation had become current, a line each.
+  [[nodiscard]] const std::vector<std::string>& notes() const;
 
  private:
   struct State;

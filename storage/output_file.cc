@@ -2,30 +2,22 @@
 
 #include <cerrno>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "formats/status_macros.h"
+#include "storage/file_io.h"
 
 namespace rag::storage {
 namespace {
 
 constexpr std::size_t kBufferBytes = 1 << 18;
 
-absl::Status SystemError(const std::filesystem::path& path, const char* what, int error) {
-  const std::string message =
-      absl::StrCat(path.string(), ": ", what, ": ", std::generic_category().message(error));
-  const bool full = error == ENOSPC || error == EDQUOT || error == EFBIG;
-  return full ? absl::ResourceExhaustedError(message) : absl::InternalError(message);
-}
-
 }  // namespace
 
 absl::StatusOr<OutputFile> OutputFile::Create(const std::filesystem::path& path) {
   Handle file(std::fopen(path.c_str(), "wbe"));
-  if (file == nullptr) return SystemError(path, "cannot create", errno);
+  if (file == nullptr) return SystemError(path, "create", errno);
   std::setvbuf(file.get(), nullptr, _IOFBF, kBufferBytes);
   return OutputFile(path, std::move(file));
 }
@@ -33,24 +25,24 @@ absl::StatusOr<OutputFile> OutputFile::Create(const std::filesystem::path& path)
 absl::Status OutputFile::Append(std::span<const std::uint8_t> bytes) {
   if (bytes.empty()) return absl::OkStatus();
   if (std::fwrite(bytes.data(), 1, bytes.size(), file_.get()) != bytes.size()) {
-    return SystemError(path_, "cannot write", errno);
+    return SystemError(path_, "write", errno);
   }
   return absl::OkStatus();
 }
 
 absl::Status OutputFile::AppendFile(const std::filesystem::path& source) {
   const Handle input(std::fopen(source.c_str(), "rbe"));
-  if (input == nullptr) return SystemError(source, "cannot open", errno);
+  if (input == nullptr) return SystemError(source, "open", errno);
   std::vector<std::uint8_t> block(kBufferBytes);
   while (const std::size_t n = std::fread(block.data(), 1, block.size(), input.get())) {
     RAG_RETURN_IF_ERROR(Append(std::span(block).first(n)));
   }
-  if (std::ferror(input.get()) != 0) return SystemError(source, "cannot read", errno);
+  if (std::ferror(input.get()) != 0) return SystemError(source, "read", errno);
   return absl::OkStatus();
 }
 
 absl::Status OutputFile::Close() {
-  if (std::fclose(file_.release()) != 0) return SystemError(path_, "cannot write", errno);
+  if (std::fclose(file_.release()) != 0) return SystemError(path_, "write", errno);
   return absl::OkStatus();
 }
 

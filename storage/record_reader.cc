@@ -97,7 +97,8 @@ absl::Status ToStatus(const rocksdb::Status& status, const std::string& place) {
   if (status.ok()) return absl::OkStatus();
   const std::string message = absl::StrCat(place, ": ", status.ToString());
   if (status.IsNoSpace()) {
-    return absl::ResourceExhaustedError(absl::StrCat(place, ": disk full: ", status.ToString()));
+    return absl::ResourceExhaustedError(
+        absl::StrCat(place, ": disk full: ", status.ToString(), "; make room and try again"));
   }
   // A missing file or column family is damage too: the writer made them all.
   if (status.IsCorruption() || status.IsPathNotFound() || status.IsInvalidArgument()) {

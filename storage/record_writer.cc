@@ -142,7 +142,8 @@ absl::Status ToStatus(const rocksdb::Status& status, const fs::path& folder,
   const std::string place =
       absl::StrCat(folder.string(), ": ", absl::string_view(what.data(), what.size()));
   if (status.IsNoSpace()) {
-    return absl::ResourceExhaustedError(absl::StrCat(place, ": disk full: ", status.ToString()));
+    return absl::ResourceExhaustedError(
+        absl::StrCat(place, ": disk full: ", status.ToString(), "; make room and try again"));
   }
   return absl::InternalError(absl::StrCat(place, ": ", status.ToString()));
 }

@@ -104,7 +104,7 @@ void PrintSummary(const indexer::BuildReport& report, double seconds,
   PrintError(kIndexProgram, line);
 }
 
-// What a person who expects a quick update, or a current text, should hear of.
+// What a person who expects a quick update, a current text, or a tidy folder, should hear of.
 void PrintNotes(const indexer::BuildReport& report) {
   if (!report.why_full.empty()) {
     PrintError(kIndexProgram, absl::StrCat("every document is made anew: ", report.why_full));
@@ -113,6 +113,7 @@ void PrintNotes(const indexer::BuildReport& report) {
     PrintError(kIndexProgram, absl::StrCat(formats::PrintableName(source),
                                            ": cannot be read now; what was indexed of it is kept"));
   }
+  for (const std::string& note : report.notes) PrintError(kIndexProgram, note);
 }
 
 // The lists of a dry run, a document a line.
@@ -154,6 +155,7 @@ void PrintJson(const indexer::BuildReport& report, double seconds) {
   json["corpus_bytes"] = manifest.counts.corpus_bytes;
   json["seconds"] = seconds;
   json["cut_summaries"] = report.cut_summaries;
+  json["notes"] = report.notes;
   json["skipped"] = nlohmann::ordered_json::array();
   for (const indexer::SkippedFile& file : report.skipped) {
     json["skipped"].push_back({{"source", file.source},

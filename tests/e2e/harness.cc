@@ -233,6 +233,13 @@ void Process::CloseOutput() { CloseAndForget(&out_); }
 
 void Process::Signal(int number) const { kill(pid_, number); }
 
+bool Process::IsRunning() const {
+  siginfo_t info{};
+  if (ended_) return false;
+  return waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+         info.si_pid == 0;
+}
+
 Outcome Process::Finish() {
   PumpUntil([](const Outcome&) { return false; });
   return outcome_;

@@ -62,6 +62,9 @@ class Process {
   void CloseInput();
   void CloseOutput();
   void Signal(int number) const;
+  [[nodiscard]] pid_t pid() const { return pid_; }
+  // False as soon as it ended, also before Finish().
+  [[nodiscard]] bool IsRunning() const;
   // Reads to the end and waits.
   Outcome Finish();
 

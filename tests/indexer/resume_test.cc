@@ -1,6 +1,7 @@
 // A build that ends early, and the one after it.
 #include <atomic>
 #include <filesystem>
+#include <set>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -108,6 +109,25 @@ TEST_F(ResumeTest, AnInterruptedRebuildLeavesTheOldGenerationAndGoesOn) {
   EXPECT_GE(report.resumed, 1U);
   EXPECT_EQ(report.added.size(), 3U);
   EXPECT_EQ(report.manifest.generation, 2U);
+}
+
+TEST_F(ResumeTest, ABuildWithNothingToDoRemovesWhatADeadOneLeft) {
+  Build();
+  Write("d3.md", "# Other\n\nQuite another text.\n");
+  Build();
+  folder_.Write("index/building/records/load/chunks.sst", "half");
+  folder_.Write("index/CURRENT.tmp", "gen-00");
+  options_.keep_generations = 1;
+
+  const BuildReport report = Build();
+
+  EXPECT_FALSE(report.published);
+  EXPECT_TRUE(report.notes.empty());
+  std::set<std::string> names;
+  for (const auto& entry : fs::directory_iterator(options_.index)) {
+    names.insert(entry.path().filename().string());
+  }
+  EXPECT_EQ(names, (std::set<std::string>{"CURRENT", "LOCK", "gen-000002"}));
 }
 
 }  // namespace

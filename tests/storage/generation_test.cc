@@ -324,8 +324,18 @@ TEST_F(Generation, ASecondWriterIsTurnedAwayWithTheHoldersPid) {
   });
   const absl::Status status = WriterLock::Acquire(Index()).status();
   EXPECT_TRUE(absl::IsUnavailable(status));
-  EXPECT_TRUE(Contains(status, "locked by process " + std::to_string(holder))) << status;
+  EXPECT_TRUE(Contains(status, "locked by process " + std::to_string(holder) + " since 20"))
+      << status;
   KillAndReap(holder);
+}
+
+TEST_F(Generation, AnUnreadableLockNamesNobody) {
+  const WriterLock lock = WriterLock::Acquire(Index()).value();
+  for (const char* text : {"", "0 2026-11-30T23:58:50Z", "x y", "12x 2026", "-1 now\n"}) {
+    std::ofstream(Index() / "LOCK") << text;
+    const absl::Status status = WriterLock::Acquire(Index()).status();
+    EXPECT_TRUE(Contains(status, "locked by another process")) << text << status;
+  }
 }
 
 TEST_F(Generation, TheLockOfAKilledWriterIsFree) {
