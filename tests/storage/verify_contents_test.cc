@@ -364,5 +364,18 @@ TEST_F(VerifyContentsTest, TermsThatDoNotAscendAreNamed) {
   ExpectProblem({"gen-000001/model/terms.bin: row 1: hashes do not ascend"});
 }
 
+TEST_F(VerifyContentsTest, ListsOfRareDocumentsThatDoNotFitTheFrequencyAreNamed) {
+  std::string bytes = testing::ReadAll(generation_ / "model/terms.bin");
+  const auto table = formats::TermTableView::Open(bytes, "terms.bin").value();
+  // Behind the hashes and the frequencies in chunks, each filled up to 64 bytes.
+  const std::size_t rows = table.size();
+  const std::size_t frequencies = 128 + (rows * 8 + 63) / 64 * 64 + (rows * 4 + 63) / 64 * 64;
+  ASSERT_EQ(bytes[frequencies], 1);
+  bytes[frequencies] = 3;
+  folder_.Write("index/gen-000001/model/terms.bin", bytes);
+  WriteManifest(Manifest());
+  ExpectProblem({"gen-000001/model/terms.bin: row 0: names 1 rare documents, expected 3"});
+}
+
 }  // namespace
 }  // namespace rag::storage
