@@ -9,6 +9,7 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <system_error>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -29,7 +30,8 @@ namespace fs = std::filesystem;
 
 // Words of several documents, of one alone, and of headings.
 constexpr std::string_view kQuestion = "How often is the seal of the pump greased? kx-400";
-constexpr std::string_view kManifestName = "MANIFEST.json";
+constexpr const char* kManifestName = "gen-000001/MANIFEST.json";
+constexpr const char* kTermTableName = "gen-000001/model/terms.bin";
 constexpr std::size_t kTermTableHeader = 128;
 
 constexpr std::pair<const char*, const char*> kCorpus[] = {
@@ -133,26 +135,39 @@ void DamagedIndex::Restore() {
 }
 
 void DamagedIndex::Reseal() {
-  const fs::path terms = generation_ / storage::kTermsFile;
-  std::string table = ReadBytes(terms);
-  if (table.size() >= kTermTableHeader) {
-    const std::uint64_t checksum =
-        formats::Xxh3(std::string_view(table).substr(0, kTermTableHeader - 8));
-    std::memcpy(&table[kTermTableHeader - 8], &checksum, sizeof checksum);
-    Write(terms.lexically_relative(index_).string(), table);
-  }
+  ResealTermTable();
+  ResealManifest();
   absl::StatusOr<formats::Manifest> manifest = storage::ReadManifest(index_, 1);
   if (!manifest.ok()) return;
   for (formats::FileEntry& entry : manifest->files) {
-    const std::uint64_t size = fs::file_size(generation_ / entry.path);
+    std::error_code error;
+    const std::uint64_t size = fs::file_size(generation_ / entry.path, error);
+    if (error) continue;
     const bool whole = entry.header_bytes == entry.size_bytes || entry.header_bytes > size;
     absl::StatusOr<formats::FileEntry> described =
         storage::DescribeFile(generation_, entry.path, whole ? size : entry.header_bytes);
-    if (!described.ok()) Die(described.status());
-    entry = *std::move(described);
+    if (described.ok()) entry = *std::move(described);
   }
-  Write((generation_ / kManifestName).lexically_relative(index_).string(),
-        formats::EncodeManifest(*manifest));
+  Write(kManifestName, formats::EncodeManifest(*manifest));
+}
+
+void DamagedIndex::ResealTermTable() {
+  std::string table = ReadBytes(index_ / kTermTableName);
+  if (table.size() < kTermTableHeader) return;
+  const std::uint64_t checksum =
+      formats::Xxh3(std::string_view(table).substr(0, kTermTableHeader - 8));
+  std::memcpy(&table[kTermTableHeader - 8], &checksum, sizeof checksum);
+  Write(kTermTableName, table);
+}
+
+// The text as it is, but for its closing checksum.
+void DamagedIndex::ResealManifest() {
+  constexpr std::size_t kTailBytes = 35;
+  std::string text = ReadBytes(index_ / kManifestName);
+  if (text.size() < kTailBytes) return;
+  text.resize(text.size() - kTailBytes);
+  const std::string checksum = formats::ToHex(formats::Xxh3(text));
+  Write(kManifestName, absl::StrCat(text, "  \"checksum\": \"", checksum, "\"\n}\n"));
 }
 
 // What holds where there is damage of both kinds: one refused place is enough for all to be

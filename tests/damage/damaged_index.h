@@ -35,7 +35,7 @@ class DamagedIndex {
   // Puts all files right.
   void Restore();
   // Makes the checksums of the manifest and of the term table fit the files as they are now, as
-  // somebody does who damages an index on purpose. Not when the manifest itself is damaged.
+  // somebody does who damages an index on purpose.
   void Reseal();
 
   struct Judgement {
@@ -59,6 +59,8 @@ class DamagedIndex {
     kNoticedByVerify,  // arrays that readers do not check: the answer may change
     kNone,             // nothing differs
   };
+  void ResealTermTable();
+  void ResealManifest();
   static Claim Both(Claim a, Claim b);
   [[nodiscard]] Claim ClaimOf(const std::string& name, std::uint64_t offset) const;
   [[nodiscard]] Claim ClaimOf(const std::string& name, std::string_view bytes) const;

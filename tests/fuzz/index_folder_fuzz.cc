@@ -27,7 +27,7 @@ void Edit(Input& input, std::map<std::string, std::string>& files) {
   auto file = files.begin();
   std::advance(file, input.Byte() % files.size());
   std::string& bytes = file->second;
-  const int kind = input.Byte() % 6;
+  const int kind = input.Byte() % 8;
   std::size_t at = std::min<std::size_t>(input.Number(2), bytes.size());
   if (kind % 2 == 1) at = bytes.size() - at;
   const std::uint8_t argument = input.Byte();
@@ -40,6 +40,9 @@ void Edit(Input& input, std::map<std::string, std::string>& files) {
       bytes.replace(at, std::min(text.size(), bytes.size() - at), text);
       break;
     }
+    case 2:
+      bytes.insert(at, input.Take(argument % 16));
+      break;
     default:
       bytes.resize(at);
       bytes.append(argument % 16, '\0');

@@ -8,7 +8,10 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "formats/chunk_group.h"
+#include "formats/coding.h"
 #include "formats/keys.h"
 #include "storage/generation.h"
 #include "storage/index_reader.h"
@@ -52,11 +55,22 @@ void ForFirst(const storage::IndexReader& reader, std::string_view family, const
   Require(status.ok() || absl::IsCancelled(status), status.ToString());
 }
 
+// The records of a group, alone and as its content.
+void AddChunks(std::string_view group, SeedFolder& seeds) {
+  const absl::StatusOr<std::vector<formats::ChunkRecord>> chunks = formats::DecodeChunkGroup(group);
+  RequireOk(chunks.status());
+  formats::ByteWriter content;
+  content.Varint(chunks->size());
+  for (const formats::ChunkRecord& chunk : *chunks) content.LengthPrefixed(formats::Encode(chunk));
+  seeds.Add("chunk_group", "\1", content.view());
+  seeds.Add("records", "\2", formats::Encode(chunks->front()));
+  seeds.Add("records", "\2", formats::Encode(chunks->back()));
+}
+
 // `kind` is byte 0 of the target "records".
 void AddRecords(const storage::IndexReader& reader, SeedFolder& seeds) {
   const std::pair<std::string_view, char> families[] = {{formats::kDocumentsFamily, '\0'},
                                                         {formats::kParentsFamily, '\1'},
-                                                        {formats::kChunksFamily, '\2'},
                                                         {formats::kSummariesFamily, '\3'},
                                                         {formats::kSourcesFamily, '\4'}};
   for (const auto& family : families) {
@@ -65,6 +79,10 @@ void AddRecords(const storage::IndexReader& reader, SeedFolder& seeds) {
       seeds.Add("records", "\5", key);
     });
   }
+  ForFirst(reader, formats::kChunksFamily, [&](std::string_view, std::string_view value) {
+    seeds.Add("chunk_group", std::string(1, '\0'), value);
+    AddChunks(value, seeds);
+  });
   ForFirst(reader, formats::kTermsFamily, [&](std::string_view, std::string_view value) {
     seeds.Add("forward_segment", std::string(1, '\0'), value);
   });

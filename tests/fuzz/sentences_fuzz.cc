@@ -47,10 +47,10 @@ void CheckSentences(std::string_view text) {
   CheckCover(text, sentences, Blank::kUnicode);
   const std::vector<bool> edges = testing::ClusterEdges(text);
   for (const Span& sentence : sentences) {
-    // A mark on the white space before the text is in the first one, without that.
-    const bool first_one = sentence.start == sentences.front().start;
-    Require((first_one || edges[sentence.start]) && edges[sentence.end],
-            "sentences end outside clusters");
+    // White space around the text is in no sentence, even where it is in one cluster with a mark.
+    const bool starts_well = edges[sentence.start] || sentence == sentences.front();
+    const bool ends_well = edges[sentence.end] || sentence == sentences.back();
+    Require(starts_well && ends_well, "sentences end outside clusters");
     const indexer::CodePoint first = indexer::DecodeAt(text, sentence.start);
     Require(!indexer::IsWhiteSpace(first.value), "sentences start with no white space");
   }
