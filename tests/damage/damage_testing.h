@@ -23,7 +23,7 @@ inline constexpr bool kSanitized = true;
 inline constexpr bool kSanitized = false;
 #endif
 
-// Whether to test all damages instead of a sample: minutes instead of seconds.
+// Whether to test all damages instead of a sample: an hour instead of seconds.
 inline bool TestsAll() {
   const char* value = std::getenv("RAG_DAMAGE_ALL");
   return value != nullptr && std::string_view(value) == "1";
