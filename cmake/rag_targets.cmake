@@ -54,3 +54,19 @@ function(rag_test name)
     DISCOVERY_TIMEOUT 60
     PROPERTIES LABELS ${ARG_LABEL} TIMEOUT 300)
 endfunction()
+
+# rag_fuzz_target(NAME [DEPS ...]): tests/fuzz/NAME_fuzz.cc as fuzz-NAME. With RAG_FUZZ libFuzzer runs
+# it; without, it is a test of ctest that replays tests/fuzz/corpus/NAME.
+function(rag_fuzz_target name)
+  cmake_parse_arguments(ARG "" "" "DEPS" ${ARGN})
+  add_executable(fuzz-${name} ${name}_fuzz.cc)
+  target_link_libraries(fuzz-${name} PRIVATE rag_options absl::status ${ARG_DEPS})
+  if(RAG_FUZZ)
+    target_link_options(fuzz-${name} PRIVATE -fsanitize=fuzzer)
+    add_dependencies(fuzz-targets fuzz-${name})
+  else()
+    target_sources(fuzz-${name} PRIVATE replay_main.cc)
+    add_test(NAME fuzz.${name} COMMAND fuzz-${name} ${CMAKE_CURRENT_SOURCE_DIR}/corpus/${name})
+    set_tests_properties(fuzz.${name} PROPERTIES LABELS fast TIMEOUT 120)
+  endif()
+endfunction()

@@ -20,6 +20,9 @@ constexpr std::size_t kXxh3Digits = 16;
 constexpr std::size_t kXxh128Digits = 32;
 constexpr std::string_view kTailEnd = "\"\n}\n";
 constexpr std::size_t kTailSize = kTailStart.size() + kXxh3Digits + kTailEnd.size();
+// An entry of `files` is at depth 2. The library copies and prints what it parsed by recursion, so
+// a text that nests without end would use up the stack.
+constexpr int kMaxDepth = 8;
 constexpr std::uint64_t kMaxU32 = std::numeric_limits<std::uint32_t>::max();
 constexpr std::uint64_t kMaxU64 = std::numeric_limits<std::uint64_t>::max();
 
@@ -48,7 +51,7 @@ class ObjectReader {
     if (object_ == nullptr) Fail("", "expected an object");
   }
 
-  const Json* Member(const char* key) {
+  const Json* Member(const std::string& key) {
     if (object_ == nullptr) return nullptr;
     ++num_read_;
     const auto found = object_->find(key);
@@ -57,7 +60,7 @@ class ObjectReader {
     return nullptr;
   }
 
-  void Number(const char* key, std::uint64_t& value, std::uint64_t max = kMaxU64) {
+  void Number(const std::string& key, std::uint64_t& value, std::uint64_t max = kMaxU64) {
     const Json* member = Member(key);
     if (member == nullptr) return;
     const auto* number = member->get_ptr<const Json::number_unsigned_t*>();
@@ -68,13 +71,13 @@ class ObjectReader {
     value = *number;
   }
 
-  void Number(const char* key, std::uint32_t& value) {
+  void Number(const std::string& key, std::uint32_t& value) {
     std::uint64_t wide = 0;
     Number(key, wide, kMaxU32);
     value = static_cast<std::uint32_t>(wide);
   }
 
-  void Boolean(const char* key, bool& value) {
+  void Boolean(const std::string& key, bool& value) {
     const Json* member = Member(key);
     if (member == nullptr) return;
     const auto* boolean = member->get_ptr<const Json::boolean_t*>();
@@ -82,7 +85,7 @@ class ObjectReader {
     value = *boolean;
   }
 
-  void String(const char* key, std::string& value) {
+  void String(const std::string& key, std::string& value) {
     const Json* member = Member(key);
     if (member == nullptr) return;
     const auto* text = member->get_ptr<const Json::string_t*>();
@@ -90,7 +93,8 @@ class ObjectReader {
     value = *text;
   }
 
-  void OneOf(const char* key, std::initializer_list<std::string_view> choices, std::string& value) {
+  void OneOf(const std::string& key, std::initializer_list<std::string_view> choices,
+             std::string& value) {
     String(key, value);
     if (!ok() || std::find(choices.begin(), choices.end(), value) != choices.end()) return;
     std::string message = "expected one of";
@@ -265,7 +269,7 @@ Json ToJson(const std::map<std::string, Value>& values) {
 std::string FromJson(const Json* json, std::map<std::string, std::uint64_t>& values) {
   ObjectReader in(json, "family_keys");
   if (!in.ok()) return in.Finish();
-  for (const auto& item : json->items()) in.Number(item.key().c_str(), values[item.key()]);
+  for (const auto& item : json->items()) in.Number(item.key(), values[item.key()]);
   return in.Finish();
 }
 
@@ -274,7 +278,7 @@ std::string FromJson(const Json* json, std::map<std::string, std::string>& value
   if (!in.ok()) return in.Finish();
   for (const auto& item : json->items()) {
     std::string& digest = values[item.key()];
-    in.String(item.key().c_str(), digest);
+    in.String(item.key(), digest);
     if (!IsHex(digest, kXxh128Digits)) in.Fail(item.key(), "expected 32 hexadecimal digits");
   }
   return in.Finish();
@@ -363,7 +367,13 @@ std::string EncodeManifest(const Manifest& manifest) {
 
 absl::StatusOr<Manifest> DecodeManifest(std::string_view text, std::string_view name) {
   RAG_RETURN_IF_ERROR(CheckChecksum(text, name));
-  const Json json = Json::parse(text, nullptr, false);
+  bool too_deep = false;
+  const auto keep = [&](int depth, Json::parse_event_t, const Json&) {
+    too_deep = too_deep || depth > kMaxDepth;
+    return depth <= kMaxDepth;
+  };
+  const Json json = Json::parse(text, keep, false);
+  if (too_deep) return Damaged(name, "nests deeper than a manifest does");
   if (json.is_discarded()) return Damaged(name, "is not JSON");
   RAG_RETURN_IF_ERROR(CheckVersion(json, name));
   Manifest manifest;

@@ -1,6 +1,8 @@
 // The coding of analyzed documents between the passes of a build. No format: only the build that
 // wrote one, or its successor after a crash, reads it.
 #include <bit>
+#include <cstdint>
+#include <limits>
 #include <utility>
 
 #include "formats/coding.h"
@@ -16,6 +18,10 @@ void WriteTotals(const formats::CorpusTotals& totals, formats::ByteWriter& out) 
         std::bit_cast<std::uint64_t>(totals.near_length)}) {
     out.Fixed64(value);
   }
+}
+
+std::uint32_t ReadU32(formats::ByteReader& in) {
+  return static_cast<std::uint32_t>(in.VarintAtMost(std::numeric_limits<std::uint32_t>::max()));
 }
 
 formats::CorpusTotals ReadTotals(formats::ByteReader& in) {
@@ -74,9 +80,9 @@ absl::StatusOr<AnalyzedDocument> DecodeAnalyzed(std::string_view bytes) {
   for (SplitChunk& chunk : document.chunks) {
     chunk.range = in.RelativeSpan(0);
     chunk.kind = static_cast<formats::ChunkKind>(in.Fixed8());
-    chunk.parent = static_cast<std::uint32_t>(in.Varint());
-    document.chunk_lines.push_back(static_cast<std::uint32_t>(in.Varint()));
-    document.chunk_lines.push_back(static_cast<std::uint32_t>(in.Varint()));
+    chunk.parent = ReadU32(in);
+    document.chunk_lines.push_back(ReadU32(in));
+    document.chunk_lines.push_back(ReadU32(in));
   }
   document.parents.resize(in.Count(1));
   for (formats::ParentRecord& parent : document.parents) {
@@ -91,7 +97,7 @@ absl::StatusOr<AnalyzedDocument> DecodeAnalyzed(std::string_view bytes) {
   document.stats.frequencies.resize(in.Count(9));
   for (TermFrequency& term : document.stats.frequencies) {
     term.hash = in.Fixed64();
-    term.chunks = static_cast<std::uint32_t>(in.Varint());
+    term.chunks = ReadU32(in);
   }
   document.stats.totals = ReadTotals(in);
   const absl::Status status = in.Finish();

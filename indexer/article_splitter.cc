@@ -16,6 +16,9 @@ struct Paragraph {
   std::uint64_t size = 0;  // code points, \r\n counted as one
 };
 
+// NUL is no white space to Python, but a chunk of nothing else would be blank.
+bool IsGap(char32_t c) { return IsWhiteSpace(c) || c == 0; }
+
 // Python reads text with universal newlines, so that "\r\n" and "\r" are "\n" to the article. Then
 // splitting at \n\s*\n and trimming gives what stands between white space with two or more line
 // ends.
@@ -29,7 +32,7 @@ class ParagraphScanner {
       const CodePoint c = DecodeAt(text_, pos);
       const bool second_half = c.value == '\n' && before == '\r';
       if (!second_half) {
-        if (IsWhiteSpace(c.value)) {
+        if (IsGap(c.value)) {
           ++gap_size_;
           if (c.value == '\n' || c.value == '\r') ++gap_line_ends_;
         } else {
@@ -38,7 +41,7 @@ class ParagraphScanner {
       }
       pos += c.size_bytes;
       before = c.value;
-      if (!IsWhiteSpace(c.value)) paragraphs_.back().range.end = pos;
+      if (!IsGap(c.value)) paragraphs_.back().range.end = pos;
     }
     return std::move(paragraphs_);
   }

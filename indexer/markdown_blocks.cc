@@ -244,6 +244,21 @@ std::optional<std::string> PlainTitle(std::string_view line) {
   return CollapseWhiteSpace(line);
 }
 
+// cmark writes U+FFFF and U+FFFE as the bytes FF and FE, which no UTF-8 has.
+std::string WithNonCharacters(std::string_view rendered) {
+  std::string out;
+  for (const char c : rendered) {
+    if (c == '\xFF') {
+      out += "\xEF\xBF\xBF";
+    } else if (c == '\xFE') {
+      out += "\xEF\xBF\xBE";
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
 // Plain text of the heading that `source` starts with, of which the first line is `line`.
 std::string HeadingTitle(std::string_view source, std::string_view line) {
   source = TruncateUtf8(source, kMaxTitleSourceBytes);
@@ -254,7 +269,7 @@ std::string HeadingTitle(std::string_view source, std::string_view line) {
     if (heading == nullptr) return "";
     const std::unique_ptr<char, decltype(&std::free)> text(
         cmark_render_plaintext(heading, CMARK_OPT_DEFAULT, 0), &std::free);
-    title = CollapseWhiteSpace(text.get());
+    title = CollapseWhiteSpace(WithNonCharacters(text.get()));
   }
   return std::string(TruncateUtf8(*title, kMaxTitleBytes));
 }

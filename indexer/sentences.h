@@ -15,7 +15,8 @@ namespace rag::indexer {
 // stops of CJK and of Devanagari with or without white space, and at a blank line; never inside a
 // grapheme cluster. The full stop of Dr. Mr. Mrs. Ms. Prof. ends none, and before a lower-case
 // letter or a digit neither does that of a usual abbreviation (Fig. vol. etc. Jan.) or of a dotted
-// word (e.g. a.m. U.S.). Blank text has none. Together the ranges cover everything that is not
+// word (e.g. a.m. U.S.). White space around the whole text is in none, even with a mark on it.
+// Blank text has none. Together the ranges cover everything that is not
 // white space.
 std::vector<formats::Span> SplitSentences(std::string_view text);
 

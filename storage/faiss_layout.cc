@@ -4,11 +4,11 @@
 #include <cmath>
 
 #include "formats/coding.h"
+#include "storage/vector_files.h"
 
 namespace rag::storage {
 namespace {
 
-constexpr std::uint64_t kMaxDim = 1 << 16;
 constexpr std::uint32_t kInnerProduct = 0;  // faiss::METRIC_INNER_PRODUCT
 constexpr std::uint32_t k8BitUniform = 2;   // faiss::ScalarQuantizer::QT_8bit_uniform
 constexpr std::uint32_t kMaxRangeStat = 3;  // faiss::ScalarQuantizer::RS_optim
@@ -102,7 +102,7 @@ absl::StatusOr<FaissLayout> ParseFaissLayout(std::string_view file, std::string_
   layout.num_rows = header.num_rows;
   layout.num_lists = in.Fixed64();
   in.Skip(8);  // nprobe, a default for users of plain FAISS
-  Expect(in, layout.dim > 0 && layout.dim <= kMaxDim, "impossible dimension");
+  Expect(in, layout.dim > 0 && layout.dim <= kMaxVectorDim, "impossible dimension");
   if (!in.ok()) return in.status();
   ReadCoarseQuantizer(in, layout);
   Expect(in, in.Fixed8() == 0 && in.Fixed64() == 0, "index has a direct map");

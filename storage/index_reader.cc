@@ -40,6 +40,25 @@ std::vector<std::string> ItemKeys(std::span<const IndexReader::ChunkRef> refs) {
   return keys;
 }
 
+// Sizes that a query takes memory by.
+absl::Status CheckBuildParams(const formats::Manifest& manifest, const VectorFile& documents,
+                              const fs::path& path) {
+  const formats::BuildParams& build = manifest.build;
+  if (build.shard_documents == 0) {
+    return absl::DataLossError(absl::StrCat(path.string(), ": build.shard_documents is 0"));
+  }
+  if (build.document_dim != documents.dim()) {
+    return absl::DataLossError(absl::StrCat(path.string(), ": build.document_dim is ",
+                                            build.document_dim, ", vectors of documents have ",
+                                            documents.dim()));
+  }
+  if (build.chunk_dim == 0 || build.chunk_dim > kMaxVectorDim) {
+    return absl::DataLossError(absl::StrCat(path.string(), ": build.chunk_dim is ", build.chunk_dim,
+                                            ", possible are 1 to ", kMaxVectorDim));
+  }
+  return absl::OkStatus();
+}
+
 // Chunks of one group that are wanted: their number in the group and their place in the result.
 struct WantedGroup {
   std::uint32_t document = 0;
@@ -141,12 +160,10 @@ absl::StatusOr<std::unique_ptr<IndexReader>> IndexReader::OpenGeneration(const f
   RAG_ASSIGN_OR_RETURN(reader->document_vectors_,
                        VectorFile::Open(reader->folder_ / kDocumentVectorsFile));
   RAG_ASSIGN_OR_RETURN(reader->records_, RecordReader::Open(reader->folder_ / kRecordsFolder));
-  if (manifest.build.shard_documents == 0) {
-    return absl::DataLossError(
-        absl::StrCat(manifest_path.string(), ": build.shard_documents is 0"));
-  }
-  const std::uint64_t shards = (manifest.counts.documents + manifest.build.shard_documents - 1) /
-                               manifest.build.shard_documents;
+  RAG_RETURN_IF_ERROR(CheckBuildParams(manifest, *reader->document_vectors_, manifest_path));
+  const std::uint64_t whole_shards = manifest.counts.documents / manifest.build.shard_documents;
+  const bool has_rest = manifest.counts.documents % manifest.build.shard_documents > 0;
+  const std::uint64_t shards = whole_shards + (has_rest ? 1 : 0);
   if (shards > manifest.files.size()) {
     return absl::DataLossError(absl::StrCat(manifest_path.string(), ": ", manifest.counts.documents,
                                             " documents need ", shards,
@@ -180,6 +197,11 @@ absl::StatusOr<std::vector<VectorHit>> IndexReader::SearchDocument(std::uint32_t
                                                                    std::size_t k) const {
   const std::uint32_t per_shard = manifest_.build.shard_documents;
   RAG_ASSIGN_OR_RETURN(const VectorFile* shard, ChunkShard(document / per_shard));
+  if (shard->dim() != manifest_.build.chunk_dim) {
+    return absl::DataLossError(absl::StrCat((folder_ / kManifestFile).string(),
+                                            ": build.chunk_dim is ", manifest_.build.chunk_dim,
+                                            ", vectors of chunks have ", shard->dim()));
+  }
   return shard->SearchList(document % per_shard, query, k);
 }
 

@@ -20,6 +20,9 @@
 
 namespace rag::storage {
 
+// No vector has more dimensions.
+inline constexpr std::uint32_t kMaxVectorDim = 1 << 16;
+
 // A row found: id as stored (chunk ordinal in its document, or document ordinal).
 struct VectorHit {
   std::uint32_t id = 0;

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "absl/strings/str_cat.h"
 #include "formats/status_macros.h"
@@ -124,6 +125,20 @@ class VectorsCheck {
   std::uint64_t done_ = 0;
 };
 
+// What is wrong with the list of rare documents of a row; empty when nothing is.
+std::string RareListProblem(const formats::TermTableView& terms, const formats::TermRow& row) {
+  const absl::StatusOr<std::vector<std::uint32_t>> documents = terms.RareDocuments(row.hash);
+  if (!documents.ok()) return std::string(documents.status().message());
+  const std::uint32_t expected =
+      row.document_frequency <= formats::kRareDocuments ? row.document_frequency : 0;
+  if (documents->size() != expected) {
+    return absl::StrCat("names ", documents->size(), " rare documents, expected ", expected);
+  }
+  const bool ascend =
+      std::ranges::adjacent_find(*documents, std::greater_equal()) == documents->end();
+  return ascend ? "" : "rare documents do not ascend";
+}
+
 }  // namespace
 
 void VerifyVectors(const VerifyJob& job, const IndexReader& reader,
@@ -149,6 +164,9 @@ void VerifyTermTable(const VerifyJob& job, const formats::TermTableView& terms) 
     if (row.chunk_frequency > counts.chunks || row.document_frequency > counts.documents) {
       job.problems.Add(place, absl::StrCat("row ", i, ": occurs in ", row.chunk_frequency,
                                            " chunks and ", row.document_frequency, " documents"));
+    }
+    if (const std::string problem = RareListProblem(terms, row); !problem.empty()) {
+      job.problems.Add(place, absl::StrCat("row ", i, ": ", problem));
     }
     before = row.hash;
   }

@@ -15,7 +15,10 @@ required=(
   # Command line, JSON, tests, benchmarks.
   libcli11-dev nlohmann-json3-dev libgtest-dev libbenchmark-dev
 )
-optional=(python3.11-doc) # the quickstart's corpus
+optional=(
+  python3.11-doc              # the quickstart's corpus
+  clang-14 libclang-rt-14-dev # the fuzz targets
+)
 
 say() { printf 'setup: %s\n' "$*"; }
 fail() { printf 'setup: %s\n' "$*" >&2; exit "${status:-1}"; }

@@ -63,6 +63,12 @@ Manifest SampleManifest() {
   return manifest;
 }
 
+// `text`, which ends behind the comma of its last member, with a checksum that fits.
+std::string Sealed(std::string text) {
+  const std::string checksum = ToHex(Xxh3(text));
+  return text + "  \"checksum\": \"" + checksum + "\"\n}\n";
+}
+
 // The text with some change in its members and a checksum that fits.
 std::string Resealed(const std::function<void(Json&)>& change) {
   Json json = Json::parse(EncodeManifest(SampleManifest()));
@@ -70,9 +76,7 @@ std::string Resealed(const std::function<void(Json&)>& change) {
   change(json);
   std::string text = json.dump(2);
   text.resize(text.size() - 2);
-  text += ",\n";
-  const std::string checksum = ToHex(Xxh3(text));
-  return text + "  \"checksum\": \"" + checksum + "\"\n}\n";
+  return Sealed(text + ",\n");
 }
 
 absl::Status StatusOf(const std::function<void(Json&)>& change) {
@@ -168,6 +172,21 @@ TEST(Manifest, TextThatIsNoObjectIsDamage) {
     text += "  \"checksum\": \"" + ToHex(Xxh3(start)) + "\"\n}\n";
     EXPECT_EQ(DecodeManifest(text, "MANIFEST.json").status().code(), absl::StatusCode::kDataLoss);
   }
+}
+
+TEST(Manifest, TextThatNestsWithoutEndIsDamage) {
+  constexpr std::size_t kDepth = 1'000'000;
+  const std::string text = Sealed("{\n\"format_version\": " + std::string(kDepth, '[') +
+                                  std::string(kDepth, ']') + ",\n");
+  EXPECT_TRUE(absl::IsDataLoss(DecodeManifest(text, "MANIFEST.json").status()));
+}
+
+TEST(Manifest, FamiliesThatShareTheirNameUpToANulAreTwo) {
+  const std::string with_nul("chunks\0b", 8);
+  Manifest manifest = SampleManifest();
+  manifest.family_keys[with_nul] = 5;
+  manifest.family_digests[with_nul] = Xxh128Hex("e");
+  EXPECT_EQ(DecodeManifest(EncodeManifest(manifest), "MANIFEST.json").value(), manifest);
 }
 
 TEST(Manifest, EveryMissingMemberIsDamage) {

@@ -137,5 +137,9 @@ TEST(FirstHeading, IsTheFirstOutsideListsAndQuotes) {
   EXPECT_EQ(FirstHeading("text"), "");
 }
 
+TEST(MarkdownBlocks, TitlesKeepWhatCmarkWritesAsBadBytes) {
+  EXPECT_EQ(FirstHeading("# a *\xEF\xBF\xBF* \xEF\xBF\xBE\n"), "a \xEF\xBF\xBF \xEF\xBF\xBE");
+}
+
 }  // namespace
 }  // namespace rag::indexer

@@ -1,5 +1,4 @@
 // Random texts, and what must hold for every splitter and every one of them.
-#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <random>
@@ -8,15 +7,15 @@
 #include <vector>
 
 #include <gtest/gtest.h>
-#include <utf8proc.h>
 
-#include "indexer/characters.h"
 #include "indexer/splitter.h"
+#include "tests/testing/split_invariants.h"
 
 namespace rag::indexer {
 namespace {
 
 using formats::MediaType;
+using testing::SplitRules;
 using Strings = std::vector<std::string>;
 
 // Makes texts out of blocks, of lines, of scraps that are hard to cut.
@@ -198,102 +197,15 @@ class TextMaker {
   std::string line_end_ = "\n";
 };
 
-// Whether an offset is between two grapheme clusters, found in one pass over the text.
-std::vector<bool> ClusterEdges(std::string_view text) {
-  std::vector<bool> edges(text.size() + 1);
-  edges[0] = edges[text.size()] = true;
-  utf8proc_int32_t state = 0;
-  utf8proc_int32_t before = -1;
-  for (std::size_t pos = 0; pos < text.size();) {
-    const CodePoint c = DecodeAt(text, pos);
-    const auto value = static_cast<utf8proc_int32_t>(c.value);
-    if (before >= 0) edges[pos] = utf8proc_grapheme_break_stateful(before, value, &state);
-    before = value;
-    pos += c.size_bytes;
-  }
-  return edges;
-}
-
-struct Rules {
-  bool unicode_blank = false;  // white space that is not ASCII need not be covered
-  std::uint64_t hard_max = ~std::uint64_t{0};
-};
-
-bool IsBlank(char32_t c, const Rules& rules) {
-  return rules.unicode_blank ? IsWhiteSpace(c) : c < 0x80 && IsBlankByte(static_cast<char>(c));
-}
-
-void CheckCoverage(std::string_view text, const SplitDocument& document, const Rules& rules) {
-  std::size_t next = 0;
-  for (std::size_t pos = ByteOrderMarkSize(text); pos < text.size();) {
-    const CodePoint c = DecodeAt(text, pos);
-    while (next < document.chunks.size() && document.chunks[next].range.end <= pos) ++next;
-    const bool covered = next < document.chunks.size() && document.chunks[next].range.start <= pos;
-    ASSERT_TRUE(covered || IsBlank(c.value, rules)) << "lost at " << pos;
-    pos += c.size_bytes;
-  }
-}
-
-void CheckChunks(std::string_view text, const SplitDocument& document, const Rules& rules) {
-  const std::vector<bool> edges = ClusterEdges(text);
-  std::uint64_t end = ByteOrderMarkSize(text);
-  for (const SplitChunk& chunk : document.chunks) {
-    ASSERT_LT(chunk.range.start, chunk.range.end);
-    ASSERT_GE(chunk.range.start, end);
-    ASSERT_LE(chunk.range.end, text.size());
-    ASSERT_TRUE(edges[chunk.range.start]) << "cut cluster at " << chunk.range.start;
-    ASSERT_TRUE(edges[chunk.range.end]) << "cut cluster at " << chunk.range.end;
-    const std::string_view body = text.substr(chunk.range.start, chunk.range.size());
-    ASSERT_FALSE(std::all_of(body.begin(), body.end(), IsBlankByte));
-    ASSERT_LE(CountCodePoints(body), rules.hard_max);
-    end = chunk.range.end;
-  }
-}
-
-void CheckParents(std::string_view text, const SplitDocument& document) {
-  std::uint32_t next_chunk = 0;
-  for (std::uint32_t i = 0; i < document.parents.size(); ++i) {
-    const formats::ParentRecord& parent = document.parents[i];
-    ASSERT_EQ(parent.first_chunk, next_chunk);
-    ASSERT_GT(parent.num_chunks, 0U);
-    ASSERT_EQ(parent.range.start,
-              i == 0 ? ByteOrderMarkSize(text) : document.parents[i - 1].range.end);
-    next_chunk += parent.num_chunks;
-    ASSERT_LE(next_chunk, document.chunks.size());
-    for (std::uint32_t c = parent.first_chunk; c < next_chunk; ++c) {
-      ASSERT_EQ(document.chunks[c].parent, i);
-      ASSERT_GE(document.chunks[c].range.start, parent.range.start);
-      ASSERT_LE(document.chunks[c].range.end, parent.range.end);
-    }
-  }
-  ASSERT_EQ(next_chunk, document.chunks.size());
-  ASSERT_TRUE(document.parents.empty() || document.parents.back().range.end == text.size());
-}
-
-void CheckSame(const SplitDocument& a, const SplitDocument& b) {
-  ASSERT_EQ(a.title, b.title);
-  ASSERT_EQ(a.parents, b.parents);
-  ASSERT_EQ(a.chunks.size(), b.chunks.size());
-  for (std::size_t i = 0; i < a.chunks.size(); ++i) {
-    ASSERT_EQ(a.chunks[i].range, b.chunks[i].range);
-    ASSERT_EQ(a.chunks[i].kind, b.chunks[i].kind);
-    ASSERT_EQ(a.chunks[i].parent, b.chunks[i].parent);
-  }
-}
-
-void CheckAll(const Splitter& splitter, std::string_view text, const Rules& rules) {
+void CheckAll(const Splitter& splitter, std::string_view text, const SplitRules& rules) {
   for (const MediaType type : {MediaType::kMarkdown, MediaType::kPlainText}) {
     const SplitDocument document = splitter.Split(text, type);
-    ASSERT_EQ(ValidUtf8Prefix(document.title), document.title.size());
-    CheckChunks(text, document, rules);
-    CheckCoverage(text, document, rules);
-    CheckParents(text, document);
-    CheckSame(document, splitter.Split(text, type));
-    if (::testing::Test::HasFatalFailure()) return;
+    ASSERT_EQ(testing::BrokenSplitInvariant(text, document, rules), "");
+    ASSERT_TRUE(testing::SameSplit(document, splitter.Split(text, type)));
   }
 }
 
-void CheckManyTexts(const Splitter& splitter, const Rules& rules) {
+void CheckManyTexts(const Splitter& splitter, const SplitRules& rules) {
   for (std::uint32_t seed = 0; seed < 150; ++seed) {
     TextMaker maker(seed);
     for (const std::string& text : {maker.Document(), maker.Soup()}) {
@@ -306,7 +218,7 @@ void CheckManyTexts(const Splitter& splitter, const Rules& rules) {
 class StructureInvariants : public ::testing::TestWithParam<StructureSizes> {};
 
 TEST_P(StructureInvariants, HoldForRandomTexts) {
-  CheckManyTexts(**MakeStructureSplitter(GetParam()), {false, GetParam().hard_max});
+  CheckManyTexts(**MakeStructureSplitter(GetParam()), {.hard_max = GetParam().hard_max});
 }
 
 // A cluster of the texts has up to 60 code points and more, so hard maxima are above that.
@@ -363,7 +275,9 @@ TEST(StructureSplitter, ThreadsMayShareASplitter) {
   for (std::thread& thread : threads) thread.join();
 
   for (std::size_t i = 0; i < texts.size(); ++i) {
-    for (const auto& result : results) CheckSame(result[i], results[0][i]);
+    for (const auto& result : results) {
+      EXPECT_TRUE(testing::SameSplit(result[i], results[0][i]));
+    }
   }
 }
 

@@ -354,6 +354,26 @@ TEST_F(VerifyDocumentVectorsTest, RowsOfNoDocumentAreNamed) {
   ExpectProblem({"gen-000001/docs.faiss: list 0 has a row of document 3 of 3"});
 }
 
+// A query takes memory by these numbers, so they are refused before it does.
+TEST_F(VerifyContentsTest, SizesOfVectorsThatAreNotTheirsAreNamed) {
+  for (const std::uint32_t dim : {0U, 63U, 4'000'000'000U}) {
+    ChangeManifest([&](formats::Manifest& manifest) { manifest.build.chunk_dim = dim; });
+    ExpectProblem({dim == 63 ? "dimensions, expected 63" : "build.chunk_dim is "});
+  }
+}
+
+TEST_F(VerifyContentsTest, SizesOfDocumentVectorsThatAreNotTheirsAreNamed) {
+  for (const std::uint32_t dim : {0U, 63U, 4'000'000'000U}) {
+    ChangeManifest([&](formats::Manifest& manifest) { manifest.build.document_dim = dim; });
+    ExpectProblem({"gen-000001/MANIFEST.json: build.document_dim is "});
+  }
+}
+
+TEST_F(VerifyContentsTest, MoreDocumentsThanAnyIndexHasAreNamed) {
+  ChangeManifest([](formats::Manifest& manifest) { manifest.counts.documents = ~0ULL; });
+  ExpectProblem({"gen-000001/MANIFEST.json: 18446744073709551615 documents need"});
+}
+
 TEST_F(VerifyContentsTest, TermsThatDoNotAscendAreNamed) {
   constexpr std::size_t kFirstHash = 128;
   std::string bytes = testing::ReadAll(generation_ / "model/terms.bin");
@@ -362,6 +382,19 @@ TEST_F(VerifyContentsTest, TermsThatDoNotAscendAreNamed) {
   folder_.Write("index/gen-000001/model/terms.bin", bytes);
   WriteManifest(Manifest());
   ExpectProblem({"gen-000001/model/terms.bin: row 1: hashes do not ascend"});
+}
+
+TEST_F(VerifyContentsTest, ListsOfRareDocumentsThatDoNotFitTheFrequencyAreNamed) {
+  std::string bytes = testing::ReadAll(generation_ / "model/terms.bin");
+  const auto table = formats::TermTableView::Open(bytes, "terms.bin").value();
+  // Behind the hashes and the frequencies in chunks, each filled up to 64 bytes.
+  const std::size_t rows = table.size();
+  const std::size_t frequencies = 128 + (rows * 8 + 63) / 64 * 64 + (rows * 4 + 63) / 64 * 64;
+  ASSERT_EQ(bytes[frequencies], 1);
+  bytes[frequencies] = 3;
+  folder_.Write("index/gen-000001/model/terms.bin", bytes);
+  WriteManifest(Manifest());
+  ExpectProblem({"gen-000001/model/terms.bin: row 0: names 1 rare documents, expected 3"});
 }
 
 }  // namespace
