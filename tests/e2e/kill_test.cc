@@ -28,6 +28,7 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::microseconds;
 
 constexpr microseconds kPoll{200};
+constexpr int kAttempts = 20;
 
 // Bytes of the whole entries of a journal (indexer/journal.h), and how many they are.
 struct JournalEntries {
@@ -61,9 +62,8 @@ class KillTest : public CrashTest {
     first_build_time_ = Measure(folder_ / "none");
   }
   void TearDown() override {
-    std::cout << "killed";
-    for (const auto& [where, times] : kills_) std::cout << " " << where << ": " << times;
-    std::cout << "\n";
+    for (const auto& [where, times] : kills_)
+      std::cout << "killed " << where << ": " << times << "\n";
   }
 
   // The shortest of three builds.
@@ -96,7 +96,7 @@ class KillTest : public CrashTest {
     std::this_thread::sleep_for(delay);
     process.Signal(number);
     const Outcome outcome = process.Finish();
-    ++kills_[outcome.signal == SIGKILL ? Progress() : "too late"];
+    if (number == SIGKILL) ++kills_[outcome.signal == SIGKILL ? Progress() : "too late"];
     return outcome;
   }
 
@@ -122,23 +122,31 @@ class KillTest : public CrashTest {
     KillAfter(publishes, random_part(length / 10));
   }
 
-  // Kills in the second pass of a build with one thread; what it logged.
+  // Sends the signal to a first build with one thread when it is in the second pass; what it
+  // logged. Tried again when the signal came too late.
   Outcome StopInSecondPass(int number) {
-    Process process(Program::kIndex, BuildArguments({"-j", "1", "--verbose"}), {});
-    const fs::path built = fs::path(index_) / "journal" / "built";
-    std::error_code none_yet;
-    while ((!fs::exists(built) || fs::file_size(built, none_yet) < 20'000) && process.IsRunning()) {
-      std::this_thread::sleep_for(kPoll);
+    Outcome outcome;
+    for (int attempt = 0; attempt < kAttempts; ++attempt) {
+      fs::remove_all(index_);
+      Process process(Program::kIndex, BuildArguments({"-j", "1", "--verbose"}), {});
+      const fs::path built = fs::path(index_) / "journal" / "built";
+      std::error_code none_yet;
+      while ((!fs::exists(built, none_yet) || fs::file_size(built, none_yet) < 20'000) &&
+             process.IsRunning()) {
+        std::this_thread::sleep_for(kPoll);
+      }
+      process.Signal(number);
+      outcome = process.Finish();
+      if (outcome.exit_code != 0) break;
     }
-    process.Signal(number);
-    return process.Finish();
+    return outcome;
   }
 
   std::mt19937_64 random_{42};
   microseconds build_time_{};
   microseconds first_build_time_{};
   std::map<std::string, int> kills_;
-  const int rounds_ = NumberFromEnvironment("RAG_KILLS", 30);
+  const int rounds_ = NumberFromEnvironment("RAG_KILLS", RAG_SANITIZED ? 6 : 30);
 };
 
 TEST_F(KillTest, KilledRebuildsLeaveTheOldOrTheNewIndexAndAreMadeUpFor) {
@@ -190,7 +198,6 @@ TEST_F(KillTest, DamagedJournalsAreMadeUpFor) {
 }
 
 TEST_F(KillTest, DocumentsThatWereFinishedAreNotMadeAgain) {
-  fs::remove_all(index_);
   const Outcome outcome = StopInSecondPass(SIGKILL);
   ASSERT_EQ(outcome.signal, SIGKILL) << outcome;
   const std::size_t finished = EntriesOf(fs::path(index_) / "journal" / "built").number;
@@ -208,7 +215,6 @@ TEST_F(KillTest, DocumentsThatWereFinishedAreNotMadeAgain) {
 class StoppedSecondPassTest : public KillTest, public ::testing::WithParamInterface<int> {};
 
 TEST_P(StoppedSecondPassTest, SaysSoInOneLineAndIsGoneOnWith) {
-  fs::remove_all(index_);
   const Outcome outcome = StopInSecondPass(GetParam());
   EXPECT_EQ(outcome.exit_code, 130) << outcome;
   const std::vector<std::string> lines = Lines(outcome.err);
@@ -227,10 +233,13 @@ INSTANTIATE_TEST_SUITE_P(Signals, StoppedSecondPassTest, ::testing::Values(SIGIN
                          });
 
 TEST_F(KillTest, InterruptedRebuildSaysSoInOneLineAndTheOldIndexAnswers) {
+  const auto begun = [this] { return fs::exists(fs::path(index_) / "building"); };
   for (const int number : {SIGINT, SIGTERM}) {
-    CopyIndex(prepared_, index_);
-    const auto begun = [this] { return fs::exists(fs::path(index_) / "building"); };
-    const Outcome outcome = KillAfter(begun, microseconds(0), number);
+    Outcome outcome;
+    for (int attempt = 0; attempt < kAttempts && outcome.exit_code != 130; ++attempt) {
+      CopyIndex(prepared_, index_);
+      outcome = KillAfter(begun, microseconds(0), number);
+    }
     ExpectError(outcome, 130, "rag-index", "interrupted; the index is as it was");
     EXPECT_FALSE(ExpectOldOrNew());
     EXPECT_FALSE(fs::exists(fs::path(index_) / "building"));

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <iostream>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <regex>
 #include <string>
@@ -106,8 +107,19 @@ class WritersTest : public CrashTest {
     CopyIndex(prepared_, index_);
   }
 
-  // True when the process was stopped while it held the lock.
-  bool StopWhileItWrites(const Process& process) const {
+  // A rebuild that was stopped while it held the lock; null when it always ended before.
+  [[nodiscard]] std::unique_ptr<Process> StoppedWriter() {
+    constexpr int kAttempts = 20;
+    for (int attempt = 0; attempt < kAttempts; ++attempt) {
+      CopyIndex(prepared_, index_);
+      auto process = std::make_unique<Process>(Program::kIndex, BuildArguments(), Launch());
+      if (StopWhileItWrites(*process)) return process;
+    }
+    return nullptr;
+  }
+
+ private:
+  [[nodiscard]] bool StopWhileItWrites(const Process& process) const {
     const fs::path building = fs::path(index_) / "building";
     while (!fs::exists(building) && process.IsRunning()) {
       std::this_thread::sleep_for(std::chrono::microseconds(200));
@@ -120,18 +132,18 @@ class WritersTest : public CrashTest {
 };
 
 TEST_F(WritersTest, TheSecondIsTurnedAwayAtOnceAndQueriesGoOn) {
-  Process first(Program::kIndex, BuildArguments(), {});
-  ASSERT_TRUE(StopWhileItWrites(first));
+  const std::unique_ptr<Process> first = StoppedWriter();
+  ASSERT_NE(first, nullptr);
 
   const Clock::time_point start = Clock::now();
   const Outcome second = RagIndex(BuildArguments());
   const std::chrono::duration<double> seconds = Clock::now() - start;
   for (int i = 0; i < 20; ++i) EXPECT_EQ(AskAboutChange(index_), old_answer_);
-  first.Signal(SIGCONT);
-  const Outcome done = first.Finish();
+  first->Signal(SIGCONT);
+  const Outcome done = first->Finish();
 
   ExpectError(second, 4, "rag-index",
-              "locked by process " + std::to_string(first.pid()) + " since 2");
+              "locked by process " + std::to_string(first->pid()) + " since 2");
   const std::regex line(
       ".* since \\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\dZ, which writes this "
       "index; try again when it is done\n");
