@@ -19,6 +19,7 @@
 #include "formats/status_macros.h"
 #include "indexer/ignore_rules.h"
 #include "indexer/open_file.h"
+#include "storage/generation.h"
 
 namespace rag::indexer {
 namespace {
@@ -118,6 +119,10 @@ class Walker {
           return absl::OkStatus();
         }
       }
+    }
+    if (!folder.source.empty() && storage::ReadCurrent(folder.path).ok()) {
+      Skip(folder.source, SkipReason::kIndex);
+      return absl::OkStatus();
     }
     return ReadFolder(folder);
   }
@@ -271,6 +276,8 @@ std::string_view ToString(SkipReason reason) {
       return "symlink";
     case SkipReason::kDuplicate:
       return "duplicate";
+    case SkipReason::kIndex:
+      return "index";
     case SkipReason::kSpecial:
       return "special";
     case SkipReason::kUnreadable:
@@ -289,7 +296,8 @@ std::string_view ToString(SkipReason reason) {
 
 bool IsByRule(SkipReason reason) {
   return reason == SkipReason::kHidden || reason == SkipReason::kIgnored ||
-         reason == SkipReason::kExcluded || reason == SkipReason::kDuplicate;
+         reason == SkipReason::kExcluded || reason == SkipReason::kDuplicate ||
+         reason == SkipReason::kIndex;
 }
 
 bool IsWarning(SkipReason reason) {

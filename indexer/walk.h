@@ -16,6 +16,7 @@ enum class SkipReason {
   kIgnored,      // a rule of a .gitignore or .ragignore file
   kExcluded,     // matches an exclude glob, or no include glob
   kSymlink,      // links are not followed; or a link to a folder above the corpus
+  kIndex,        // an index folder
   kDuplicate,    // links are followed, and the same file or folder has a shorter path
   kSpecial,      // socket, device, pipe
   kUnreadable,   // permission, vanished, I/O error
@@ -25,7 +26,7 @@ enum class SkipReason {
   kBlank,        // nothing but white space
 };
 std::string_view ToString(SkipReason reason);  // "hidden", "symlink", …
-// Left out by a rule or an option, which is no news: kHidden to kExcluded, and kDuplicate.
+// Left out by a rule or an option, which is no news: kHidden to kExcluded, kIndex and kDuplicate.
 bool IsByRule(SkipReason reason);
 // The file system's doing, which a person should hear of: kSpecial, kUnreadable and kChanged.
 bool IsWarning(SkipReason reason);

@@ -266,6 +266,18 @@ TEST_F(WalkCorpusTest, GlobsDoNotBringBackWhatIsIgnored) {
             (Strings{".gitignore: hidden", "a.md: ignored"}));
 }
 
+TEST_F(WalkCorpusTest, OtherIndexFoldersAreSkipped) {
+  Write("a.md");
+  Write("old/CURRENT", "gen-000007 808d0d84f4f34668\n");
+  Write("old/gen-000007/MANIFEST.json", "{}");
+  Write("no index/CURRENT", "amperes\n");
+
+  const WalkResult result = Walk({});
+
+  EXPECT_EQ(Sources(result.files), (Strings{"a.md", "no index/CURRENT"}));
+  EXPECT_EQ(Skips(result.skipped), Strings{"old: index"});
+}
+
 TEST_F(WalkCorpusTest, TheFolderToLeaveOutIsPassedOverWithoutAWord) {
   Write("a.md");
   Write("index/CURRENT");
