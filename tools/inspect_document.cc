@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "formats/checksum.h"
 #include "formats/chunk_group.h"
 #include "formats/coding.h"
 #include "formats/keys.h"
@@ -219,6 +220,16 @@ std::string SummaryText(const StoredDocument& document, const formats::Summary& 
 void AddRange(nlohmann::ordered_json& json, formats::Span range) {
   json["start"] = range.start;
   json["end"] = range.end;
+}
+
+nlohmann::ordered_json DocumentFields(const formats::DocumentRecord& record) {
+  return {{"doc_id", record.doc_id},
+          {"source", record.source},
+          {"title", record.title},
+          {"media_type", ToString(record.media_type)},
+          {"size_bytes", record.size_bytes},
+          {"content_sha256", formats::ToHex(record.content_sha256)},
+          {"metadata", nlohmann::ordered_json(record.metadata)}};
 }
 
 }  // namespace rag::tools

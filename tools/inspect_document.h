@@ -64,6 +64,9 @@ std::string SummaryText(const StoredDocument& document, const formats::Summary& 
 // {"start","end"} and so on, as members of `json`.
 void AddRange(nlohmann::ordered_json& json, formats::Span range);
 
+// The members that say what a document is, "doc_id" to "metadata".
+nlohmann::ordered_json DocumentFields(const formats::DocumentRecord& record);
+
 }  // namespace rag::tools
 
 #endif  // TOOLS_INSPECT_DOCUMENT_H_

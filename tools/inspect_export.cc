@@ -80,13 +80,7 @@ class Exporter {
     ordered_json json;
     json["type"] = "document";
     json["document"] = document.ordinal;
-    json["doc_id"] = record.doc_id;
-    json["source"] = record.source;
-    json["title"] = record.title;
-    json["media_type"] = ToString(record.media_type);
-    json["size_bytes"] = record.size_bytes;
-    json["content_sha256"] = formats::ToHex(record.content_sha256);
-    json["metadata"] = ordered_json(record.metadata);
+    json.update(DocumentFields(record));
     json["summary"] = SummaryJson(document, record.summary);
     WriteJsonLine(json);
     PrintParents(document);

@@ -83,14 +83,7 @@ absl::StatusOr<ordered_json> ChunkJson(const StoredDocument& document, const Tok
 
 absl::StatusOr<ordered_json> DocumentJson(const StoredDocument& document, const Tokens& tokens) {
   const formats::DocumentRecord& record = document.record;
-  ordered_json json;
-  json["doc_id"] = record.doc_id;
-  json["source"] = record.source;
-  json["title"] = record.title;
-  json["media_type"] = ToString(record.media_type);
-  json["size_bytes"] = record.size_bytes;
-  json["content_sha256"] = formats::ToHex(record.content_sha256);
-  json["metadata"] = ordered_json(record.metadata);
+  ordered_json json = DocumentFields(record);
   json["num_segments"] = record.num_segments;
   json["level_sizes"] = record.level_sizes;
   json["summary"] = SummaryText(document, record.summary);
