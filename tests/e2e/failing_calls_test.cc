@@ -31,7 +31,10 @@ class FailingCallsTest : public CrashTest {
 
   Outcome BuildWith(int at, int error, bool once, const std::vector<std::string>& more = {}) {
     Launch launch;
-    launch.env = {{"LD_PRELOAD", RAG_FAILING_CALLS},
+    // LD_PRELOAD is a list that spaces divide; LD_LIBRARY_PATH, in which it is searched, is not.
+    const std::filesystem::path library(RAG_FAILING_CALLS);
+    launch.env = {{"LD_LIBRARY_PATH", library.parent_path().string()},
+                  {"LD_PRELOAD", library.filename().string()},
                   {"RAG_FAIL_AT", std::to_string(at)},
                   {"RAG_FAIL_ERRNO", std::to_string(error)},
                   {"RAG_FAIL_ONCE", once ? "1" : "0"},
