@@ -306,6 +306,11 @@ std::vector<TextBlock> MarkdownBlocks(std::string_view text) {
   return blocks;
 }
 
+std::uint64_t FrontMatterBytes(std::string_view text) {
+  const TextLines lines(text);
+  return lines.Start(FrontMatterLines(lines));
+}
+
 std::vector<TextBlock> ParagraphBlocks(std::string_view text) {
   const TextLines lines(text);
   std::vector<TextBlock> blocks;

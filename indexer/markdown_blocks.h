@@ -23,9 +23,12 @@ struct TextBlock {
 // CommonMark blocks and GFM tables of valid UTF-8 without a byte-order mark. An item of a list, a
 // row of a table (the first one with its header) and a block inside a quote count as blocks. Only
 // headings outside lists and quotes count. YAML front matter ("---" … "---" at the very start) is
-// one block of code. Line ends are \n, \r\n and \r. Blank text has no blocks; in other texts every
-// line that is not blank is in one.
+// one block of code. Line ends are \n, \r\n and \r. Blank text has no blocks, and none has front
+// matter alone; in other texts every line that is not blank is in one.
 std::vector<TextBlock> MarkdownBlocks(std::string_view text);
+
+// Bytes of the front matter that the text starts with, its fences included; 0 when there is none.
+std::uint64_t FrontMatterBytes(std::string_view text);
 
 // Plain text: a block is what stands between blank lines.
 std::vector<TextBlock> ParagraphBlocks(std::string_view text);

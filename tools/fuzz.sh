@@ -2,6 +2,7 @@
 # Builds the fuzz targets with libFuzzer and runs each for some seconds, as many at a time as there
 # are cores; prints a line a target.
 #   tools/fuzz.sh [SECONDS_PER_TARGET] [TARGET...]     default: 60 seconds, all targets
+# FUZZ_SEED=N makes the runs repeat themselves, as far as they get in their time.
 # What is learnt is kept in build/fuzz/corpus/TARGET, what is found in build/fuzz/findings, what is
 # printed in build/fuzz/logs. Exit status 1 at a finding, 2 for wrong use. docs/testing.md.
 set -euo pipefail
@@ -25,7 +26,7 @@ run_target() {
   local name=$1 log=$build/logs/$1.log status=0 found='no finding'
   mkdir -p "$build/corpus/$name" "$build/seeds/$name" "$root/tests/fuzz/corpus/$name" "$scratch/$name"
   TMPDIR=$scratch/$name "${without_randomisation[@]}" "$programs/fuzz-$name" \
-    -max_total_time="$seconds" -timeout=30 -rss_limit_mb=3072 -print_final_stats=1 \
+    -seed="${FUZZ_SEED:-0}" -max_total_time="$seconds" -timeout=30 -rss_limit_mb=3072 -print_final_stats=1 \
     -artifact_prefix="$build/findings/$name-" \
     "$build/corpus/$name" "$root/tests/fuzz/corpus/$name" "$build/seeds/$name" \
     >"$log" 2>&1 </dev/null || status=$?

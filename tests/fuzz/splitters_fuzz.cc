@@ -3,7 +3,9 @@
 #include <array>
 #include <memory>
 #include <string>
+#include <string_view>
 
+#include "indexer/markdown_blocks.h"
 #include "indexer/splitter.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/testing/split_invariants.h"
@@ -58,7 +60,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::uint32_t hard_max = fuzz::kSizes[which].hard_max;
   const testing::SplitRules rules{.hard_max = hard_max,
                                   .whole_clusters = fuzz::LongestCluster(text) * 4 <= hard_max};
-  fuzz::Check(**splitter, text, fuzz::MediaType::kMarkdown, rules);
+  testing::SplitRules markdown_rules = rules;
+  markdown_rules.front_matter_bytes = indexer::FrontMatterBytes(
+      std::string_view(text).substr(indexer::ByteOrderMarkSize(text)));
+  fuzz::Check(**splitter, text, fuzz::MediaType::kMarkdown, markdown_rules);
   fuzz::Check(**splitter, text, fuzz::MediaType::kPlainText, rules);
   return 0;
 }

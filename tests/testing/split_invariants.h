@@ -17,6 +17,7 @@
 namespace rag::testing {
 
 struct SplitRules {
+  std::uint64_t front_matter_bytes = 0;  // of the text; not kept when nothing else is there
   bool unicode_blank = false;  // white space that is not ASCII need not be covered
   std::uint64_t hard_max = ~std::uint64_t{0};
   bool whole_clusters = true;  // false where a grapheme cluster may be longer than hard_max
@@ -41,7 +42,9 @@ inline std::vector<bool> ClusterEdges(std::string_view text) {
 inline std::string UncoveredText(std::string_view text, const indexer::SplitDocument& document,
                                  const SplitRules& rules) {
   std::size_t next = 0;
-  for (std::size_t pos = indexer::ByteOrderMarkSize(text); pos < text.size();) {
+  std::size_t first = indexer::ByteOrderMarkSize(text);
+  if (document.chunks.empty()) first += rules.front_matter_bytes;
+  for (std::size_t pos = first; pos < text.size();) {
     const indexer::CodePoint c = indexer::DecodeAt(text, pos);
     while (next < document.chunks.size() && document.chunks[next].range.end <= pos) ++next;
     const bool covered = next < document.chunks.size() && document.chunks[next].range.start <= pos;
