@@ -37,14 +37,31 @@ void Xxh128Stream::Update(std::string_view bytes) {
 
 std::string Xxh128Stream::Hex() const { return ToHex(XXH3_128bits_digest(&state_->xxh)); }
 
-Sha256 ComputeSha256(std::string_view bytes) {
+struct Sha256Stream::State {
   sha256_ctx context;
-  sha256_init(&context);
+};
+
+Sha256Stream::Sha256Stream() : state_(std::make_unique<State>()) { sha256_init(&state_->context); }
+Sha256Stream::~Sha256Stream() = default;
+Sha256Stream::Sha256Stream(Sha256Stream&&) noexcept = default;
+Sha256Stream& Sha256Stream::operator=(Sha256Stream&&) noexcept = default;
+
+void Sha256Stream::Update(std::string_view bytes) {
   // NOLINTNEXTLINE: nettle takes unsigned bytes.
-  sha256_update(&context, bytes.size(), reinterpret_cast<const std::uint8_t*>(bytes.data()));
+  const auto* data = reinterpret_cast<const std::uint8_t*>(bytes.data());
+  sha256_update(&state_->context, bytes.size(), data);
+}
+
+Sha256 Sha256Stream::Finish() {
   Sha256 digest{};
-  sha256_digest(&context, digest.size(), digest.data());
+  sha256_digest(&state_->context, digest.size(), digest.data());  // begins anew, too
   return digest;
+}
+
+Sha256 ComputeSha256(std::string_view bytes) {
+  Sha256Stream stream;
+  stream.Update(bytes);
+  return stream.Finish();
 }
 
 std::string ToHex(std::string_view bytes) {

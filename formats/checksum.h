@@ -34,6 +34,22 @@ class Xxh128Stream {
 using Sha256 = std::array<std::uint8_t, 32>;
 Sha256 ComputeSha256(std::string_view bytes);
 
+// SHA-256 of a stream. Threads: one thread.
+class Sha256Stream {
+ public:
+  Sha256Stream();
+  ~Sha256Stream();
+  Sha256Stream(Sha256Stream&&) noexcept;
+  Sha256Stream& operator=(Sha256Stream&&) noexcept;
+  void Update(std::string_view bytes);
+  // Of all bytes since the last call.
+  Sha256 Finish();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
 std::string ToHex(std::string_view bytes);
 inline std::string ToHex(const Sha256& digest) {
   std::string bytes(digest.begin(), digest.end());

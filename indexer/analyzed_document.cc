@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <unordered_map>
 #include <utility>
 
 #include "formats/chunk_header.h"
@@ -12,39 +11,6 @@
 
 namespace rag::indexer {
 namespace {
-
-using formats::Span;
-
-std::string_view Slice(std::string_view text, Span span) {
-  return text.substr(span.start, span.size());
-}
-
-// First and last line of each chunk, counted in one walk over the text.
-std::vector<std::uint32_t> CountLines(std::string_view text,
-                                      const std::vector<SplitChunk>& chunks) {
-  std::vector<std::uint32_t> lines;
-  lines.reserve(2 * chunks.size());
-  std::uint32_t line = 1;
-  std::size_t at = 0;
-  const auto advance = [&](std::size_t to) {
-    line += static_cast<std::uint32_t>(std::count(text.begin() + static_cast<std::ptrdiff_t>(at),
-                                                  text.begin() + static_cast<std::ptrdiff_t>(to),
-                                                  '\n'));
-    at = to;
-    return line;
-  };
-  for (const SplitChunk& chunk : chunks) {
-    lines.push_back(advance(chunk.range.start));
-    lines.push_back(advance(chunk.range.end - 1));
-  }
-  return lines;
-}
-
-std::vector<models::WeightedTerm> TermsOf(std::string_view text, models::TermAnalyzer& analyzer) {
-  std::vector<std::uint64_t> hashes;
-  analyzer.AppendTermHashes(text, hashes);
-  return models::CountTerms(std::move(hashes));
-}
 
 std::uint32_t TotalCount(const std::vector<models::WeightedTerm>& terms) {
   std::uint64_t total = 0;
@@ -76,28 +42,6 @@ formats::SectionTerms ToSection(const std::vector<models::WeightedTerm>& terms) 
   return {.length = TotalCount(terms), .terms = Shorten(terms)};
 }
 
-// Counts, for each term of the document, the chunks whose body holds it.
-class FrequencyCounter {
- public:
-  void AddChunk(const std::vector<models::WeightedTerm>& terms) {
-    for (const models::WeightedTerm& term : terms) ++chunks_[term.hash];
-  }
-  // Makes terms known that may occur in no body.
-  void AddOther(const std::vector<models::WeightedTerm>& terms) {
-    for (const models::WeightedTerm& term : terms) chunks_.try_emplace(term.hash, 0);
-  }
-  [[nodiscard]] std::vector<TermFrequency> Take() const {
-    std::vector<TermFrequency> out;
-    out.reserve(chunks_.size());
-    for (const auto& [hash, chunks] : chunks_) out.push_back({hash, chunks});
-    std::sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.hash < b.hash; });
-    return out;
-  }
-
- private:
-  std::unordered_map<std::uint64_t, std::uint32_t> chunks_;
-};
-
 // Sum over the chunks of the weighted lengths around each, rounded to 1/1024: sums over a corpus
 // are exact then, whatever their order, and a document can be taken out again.
 double SumNearLengths(const std::vector<std::uint32_t>& lengths, std::uint32_t title_length) {
@@ -118,155 +62,203 @@ double SumNearLengths(const std::vector<std::uint32_t>& lengths, std::uint32_t t
   return std::round(total * kUnits) / kUnits;
 }
 
-// Gathers the statistics of one document: the title, then all sections, then the chunks.
-class StatsCounter {
- public:
-  using Terms = std::vector<models::WeightedTerm>;
-
-  void SetTitle(const Terms& terms) {
-    title_length_ = TotalCount(terms);
-    frequencies_.AddOther(terms);
-  }
-  void AddSection(const Terms& terms) {
-    section_lengths_.push_back(TotalCount(terms));
-    frequencies_.AddOther(terms);
-  }
-  void AddChunk(const Terms& terms, std::uint32_t section) {
-    const std::uint32_t length = TotalCount(terms);
-    lengths_.push_back(length + section_lengths_[section]);
-    body_length_ += length;
-    frequencies_.AddChunk(terms);
-  }
-
-  [[nodiscard]] DocumentStats Take() const {
-    DocumentStats stats;
-    stats.frequencies = frequencies_.Take();
-    formats::CorpusTotals& totals = stats.totals;
-    totals.num_documents = 1;
-    totals.num_chunks = lengths_.size();
-    totals.num_sections = section_lengths_.size();
-    std::uint64_t headings = 0;
-    for (const std::uint32_t length : section_lengths_) headings += length;
-    for (const std::uint32_t length : lengths_) totals.chunk_length += length + title_length_;
-    totals.section_length = body_length_ + headings + section_lengths_.size() * title_length_;
-    totals.document_length = body_length_ + headings + title_length_;
-    totals.near_length = SumNearLengths(lengths_, title_length_);
-    return stats;
-  }
-
- private:
-  std::uint32_t title_length_ = 0;
-  std::vector<std::uint32_t> section_lengths_;
-  std::vector<std::uint32_t> lengths_;  // body + heading path of each chunk
-  std::uint64_t body_length_ = 0;
-  FrequencyCounter frequencies_;
-};
-
-// Builds the forward segments and the statistics of one document.
-class ForwardBuilder {
- public:
-  ForwardBuilder(AnalyzedDocument& document, const models::TokenCounter& counter,
-                 models::TermAnalyzer& analyzer)
-      : document_(document), counter_(counter), analyzer_(analyzer) {}
-
-  void Build() {
-    const auto title_terms = TermsOf(document_.title, analyzer_);
-    title_ = ToSection(title_terms);
-    stats_.SetTitle(title_terms);
-    for (const formats::ParentRecord& parent : document_.parents) {
-      const auto terms = TermsOf(parent.heading_path, analyzer_);
-      stats_.AddSection(terms);
-      sections_.push_back(ToSection(terms));
-    }
-    const auto num_chunks = static_cast<std::uint32_t>(document_.chunks.size());
-    for (std::uint32_t first = 0; first < num_chunks; first += formats::kSegmentChunks) {
-      AddSegment(first, std::min(num_chunks, first + formats::kSegmentChunks));
-    }
-    document_.stats = stats_.Take();
-  }
-
- private:
-  void AddSegment(std::uint32_t first, std::uint32_t last) {
-    formats::ForwardSegment segment;
-    segment.first_chunk = first;
-    segment.title = title_;
-    const std::uint32_t first_parent = document_.chunks[first].parent;
-    for (std::uint32_t chunk = first; chunk < last; ++chunk) {
-      const std::uint32_t section = document_.chunks[chunk].parent - first_parent;
-      while (segment.sections.size() <= section) {
-        segment.sections.push_back(sections_[first_parent + segment.sections.size()]);
-      }
-      segment.chunks.push_back(MakeChunk(chunk, section));
-    }
-    document_.segments.push_back(formats::Encode(segment));
-  }
-
-  formats::ChunkTerms MakeChunk(std::uint32_t chunk, std::uint32_t section) {
-    const std::string_view text = Slice(document_.text, document_.chunks[chunk].range);
-    const auto terms = TermsOf(text, analyzer_);
-    stats_.AddChunk(terms, document_.chunks[chunk].parent);
-    formats::ChunkTerms out;
-    out.section = section;
-    out.length = TotalCount(terms);
-    out.terms = Shorten(terms);
-    for (int style = 0; style < formats::kNumHeaderStyles; ++style) {
-      std::string formatted =
-          formats::ChunkHeader(static_cast<formats::HeaderStyle>(style),
-                               {.source = document_.source,
-                                .doc_id = document_.doc_id,
-                                .chunk = chunk,
-                                .line_start = document_.chunk_lines[2 * chunk],
-                                .line_end = document_.chunk_lines[2 * chunk + 1]});
-      formatted += text;
-      out.cost[style] = static_cast<std::uint32_t>(counter_.Cost(formatted));
-    }
-    return out;
-  }
-
-  AnalyzedDocument& document_;
-  const models::TokenCounter& counter_;
-  models::TermAnalyzer& analyzer_;
-  formats::SectionTerms title_;
-  std::vector<formats::SectionTerms> sections_;  // one a parent
-  StatsCounter stats_;
-};
+// The title of a document without headings.
+std::string TitleFromName(std::string_view source) {
+  std::string title = FileStem(source);
+  std::replace_if(
+      title.begin(), title.end(), [](char c) { return c == '_' || c == '-'; }, ' ');
+  return title;
+}
 
 }  // namespace
+
+std::vector<models::WeightedTerm> TermsOf(std::string_view text, models::TermAnalyzer& analyzer) {
+  std::vector<std::uint64_t> hashes;
+  analyzer.AppendTermHashes(text, hashes);
+  return models::CountTerms(std::move(hashes));
+}
+
+void StatsCounter::SetTitle(const Terms& terms) {
+  title_length_ = TotalCount(terms);
+  for (const models::WeightedTerm& term : terms) frequencies_.try_emplace(term.hash, 0);
+}
+
+void StatsCounter::AddSection(const Terms& terms) {
+  section_lengths_.push_back(TotalCount(terms));
+  for (const models::WeightedTerm& term : terms) frequencies_.try_emplace(term.hash, 0);
+}
+
+void StatsCounter::AddChunk(const Terms& terms, std::uint32_t section) {
+  const std::uint32_t length = TotalCount(terms);
+  lengths_.push_back(length + section_lengths_[section]);
+  body_length_ += length;
+  for (const models::WeightedTerm& term : terms) ++frequencies_[term.hash];
+}
+
+DocumentStats StatsCounter::Take() const {
+  DocumentStats stats;
+  stats.frequencies.reserve(frequencies_.size());
+  for (const auto& [hash, chunks] : frequencies_) stats.frequencies.push_back({hash, chunks});
+  std::sort(stats.frequencies.begin(), stats.frequencies.end(),
+            [](const TermFrequency& a, const TermFrequency& b) { return a.hash < b.hash; });
+  formats::CorpusTotals& totals = stats.totals;
+  totals.num_documents = 1;
+  totals.num_chunks = lengths_.size();
+  totals.num_sections = section_lengths_.size();
+  std::uint64_t headings = 0;
+  for (const std::uint32_t length : section_lengths_) headings += length;
+  for (const std::uint32_t length : lengths_) totals.chunk_length += length + title_length_;
+  totals.section_length = body_length_ + headings + section_lengths_.size() * title_length_;
+  totals.document_length = body_length_ + headings + title_length_;
+  totals.near_length = SumNearLengths(lengths_, title_length_);
+  return stats;
+}
+
+DocumentAnalyzer::DocumentAnalyzer(std::string source, std::string doc_id, formats::MediaType type,
+                                   const Splitter& splitter, const models::TokenCounter& counter,
+                                   models::TermAnalyzer& analyzer)
+    : splitter_(splitter), counter_(counter), analyzer_(analyzer) {
+  document_.source = std::move(source);
+  document_.doc_id = std::move(doc_id);
+  document_.media_type = type;
+}
+
+std::size_t DocumentAnalyzer::AddPart(std::string_view text, bool all, AnalyzedPart& part) {
+  const bool first = !split_state_.started;
+  SplitDocument split;
+  const std::uint64_t size =
+      splitter_.SplitPart(text, document_.media_type, all, split_state_, split);
+  if (size == 0 && !all) return 0;
+  part = AnalyzedPart();
+  part.offset = document_.size_bytes;
+  part.text = text.substr(0, size);
+  if (first) SetTitle(std::move(split.title));
+  SplitOff(std::move(split), part);
+  content_.Update(part.text);
+  document_.size_bytes += size;
+  CountLines(part);
+  AddSections(part);
+  for (std::size_t i = 0; i < part.chunks.size(); ++i) AddChunk(part, i);
+  part.segments = std::exchange(segments_, {});
+  return size;
+}
+
+AnalyzedDocument DocumentAnalyzer::Finish(AnalyzedPart last_part) {
+  document_.content = content_.Finish();
+  document_.stats = stats_.Take();
+  static_cast<AnalyzedPart&>(document_) = std::move(last_part);
+  if (!segment_.chunks.empty()) {
+    FinishSegment();
+    document_.segments.push_back(std::move(segments_.back()));
+  }
+  return std::move(document_);
+}
+
+// A heading that comes after the first part is too late: the title is among the terms of every
+// segment.
+void DocumentAnalyzer::SetTitle(std::string title) {
+  document_.title = title.empty() ? TitleFromName(document_.source) : std::move(title);
+  const auto terms = TermsOf(document_.title, analyzer_);
+  title_ = ToSection(terms);
+  stats_.SetTitle(terms);
+}
+
+// Numbers chunks and parents as those of the document.
+void DocumentAnalyzer::SplitOff(SplitDocument split, AnalyzedPart& part) {
+  const auto shift = [&part](formats::Span& range) {
+    range.start += part.offset;
+    range.end += part.offset;
+  };
+  part.first_chunk = document_.num_chunks;
+  part.first_parent = document_.num_parents;
+  part.chunks = std::move(split.chunks);
+  part.parents = std::move(split.parents);
+  for (SplitChunk& chunk : part.chunks) {
+    shift(chunk.range);
+    chunk.parent += part.first_parent;
+  }
+  for (formats::ParentRecord& parent : part.parents) {
+    shift(parent.range);
+    parent.first_chunk += part.first_chunk;
+  }
+  document_.num_chunks += static_cast<std::uint32_t>(part.chunks.size());
+  document_.num_parents += static_cast<std::uint32_t>(part.parents.size());
+}
+
+// First and last line of each chunk, counted in one walk over the text.
+void DocumentAnalyzer::CountLines(AnalyzedPart& part) {
+  part.chunk_lines.reserve(2 * part.chunks.size());
+  std::size_t at = 0;
+  const auto advance = [&](std::size_t to) {
+    const auto begin = part.text.begin();
+    line_ += static_cast<std::uint32_t>(std::count(begin + static_cast<std::ptrdiff_t>(at),
+                                                   begin + static_cast<std::ptrdiff_t>(to), '\n'));
+    at = to;
+    return line_;
+  };
+  for (const SplitChunk& chunk : part.chunks) {
+    part.chunk_lines.push_back(advance(chunk.range.start - part.offset));
+    part.chunk_lines.push_back(advance(chunk.range.end - part.offset - 1));
+  }
+  advance(part.text.size());
+}
+
+void DocumentAnalyzer::AddSections(const AnalyzedPart& part) {
+  for (const formats::ParentRecord& parent : part.parents) {
+    const auto terms = TermsOf(parent.heading_path, analyzer_);
+    stats_.AddSection(terms);
+    sections_.push_back(ToSection(terms));
+  }
+}
+
+void DocumentAnalyzer::AddChunk(const AnalyzedPart& part, std::size_t i) {
+  const std::uint32_t number = part.first_chunk + static_cast<std::uint32_t>(i);
+  const std::uint32_t parent = part.chunks[i].parent;
+  if (segment_.chunks.empty()) {
+    segment_.first_chunk = number;
+    segment_.title = title_;
+    sections_.erase(sections_.begin(), sections_.begin() + (parent - first_section_));
+    first_section_ = parent;
+  }
+  const std::uint32_t section = parent - first_section_;
+  while (segment_.sections.size() <= section) {
+    segment_.sections.push_back(sections_[segment_.sections.size()]);
+  }
+  const std::string_view text = part.Slice(part.chunks[i].range);
+  const auto terms = TermsOf(text, analyzer_);
+  stats_.AddChunk(terms, parent);
+  formats::ChunkTerms& out = segment_.chunks.emplace_back();
+  out.section = section;
+  out.length = TotalCount(terms);
+  out.terms = Shorten(terms);
+  for (int style = 0; style < formats::kNumHeaderStyles; ++style) {
+    std::string formatted = formats::ChunkHeader(static_cast<formats::HeaderStyle>(style),
+                                                 {.source = document_.source,
+                                                  .doc_id = document_.doc_id,
+                                                  .chunk = number,
+                                                  .line_start = part.chunk_lines[2 * i],
+                                                  .line_end = part.chunk_lines[2 * i + 1]});
+    formatted += text;
+    out.cost[style] = static_cast<std::uint32_t>(counter_.Cost(formatted));
+  }
+  if (segment_.chunks.size() == formats::kSegmentChunks) FinishSegment();
+}
+
+void DocumentAnalyzer::FinishSegment() {
+  segments_.push_back(formats::Encode(segment_));
+  segment_ = {};
+  ++document_.num_segments;
+}
 
 AnalyzedDocument AnalyzeDocument(std::string source, std::string doc_id, std::string text,
                                  formats::MediaType type, const Splitter& splitter,
                                  const models::TokenCounter& counter,
                                  models::TermAnalyzer& analyzer) {
-  AnalyzedDocument document;
-  document.source = std::move(source);
-  document.doc_id = std::move(doc_id);
-  document.text = std::move(text);
-  document.media_type = type;
-  SplitDocument split = splitter.Split(document.text, type);
-  document.title = std::move(split.title);
-  if (document.title.empty()) {
-    document.title = FileStem(document.source);
-    std::replace_if(
-        document.title.begin(), document.title.end(), [](char c) { return c == '_' || c == '-'; },
-        ' ');
-  }
-  document.chunks = std::move(split.chunks);
-  document.parents = std::move(split.parents);
-  document.chunk_lines = CountLines(document.text, document.chunks);
-  ForwardBuilder(document, counter, analyzer).Build();
-  return document;
-}
-
-DocumentStats CountTerms(const StoredText& text, models::TermAnalyzer& analyzer) {
-  StatsCounter stats;
-  stats.SetTitle(TermsOf(text.title, analyzer));
-  for (const formats::ParentRecord& parent : text.parents) {
-    stats.AddSection(TermsOf(parent.heading_path, analyzer));
-  }
-  for (const StoredText::Chunk& chunk : text.chunks) {
-    stats.AddChunk(TermsOf(chunk.text, analyzer), chunk.parent);
-  }
-  return stats.Take();
+  DocumentAnalyzer document(std::move(source), std::move(doc_id), type, splitter, counter,
+                            analyzer);
+  AnalyzedPart part;
+  document.AddPart(text, /*all=*/true, part);
+  return document.Finish(std::move(part));
 }
 
 }  // namespace rag::indexer

@@ -60,7 +60,7 @@ class ArticleSummarizer final : public Summarizer {
     const formats::Span range = document.chunks[chunk];
     DraftSummary summary;
     summary.text = absl::StrCat(
-        "Chunk ", chunk + 1, " summary: ",
+        "Chunk ", document.first_chunk + chunk + 1, " summary: ",
         PickSentences(document.text.substr(range.start, range.size()), kChunkSentences));
     return summary;
   }

@@ -16,7 +16,7 @@
 #include "indexer/ordered_pipeline.h"
 #include "indexer/previous_index.h"
 #include "indexer/rebuild_plan.h"
-#include "indexer/stored_text.h"
+#include "indexer/stored_term_counter.h"
 #include "models/hashed_bm25.h"
 #include "models/words.h"
 #include "storage/generation.h"
@@ -244,9 +244,13 @@ class Build {
   }
 
   absl::StatusOr<DocumentStats> StoredStatistics(std::uint32_t previous_ordinal) {
-    RAG_ASSIGN_OR_RETURN(const storage::DocumentBundle bundle, bundles_->Read(previous_ordinal));
-    RAG_ASSIGN_OR_RETURN(const StoredText text, ReadStoredText(bundle));
-    return CountTerms(text, ThreadAnalyzer());
+    StoredTermCounter counter(ThreadAnalyzer());
+    RAG_ASSIGN_OR_RETURN(const storage::DocumentBundle bundle,
+                         bundles_->Read(previous_ordinal, [&](const storage::BundlePart& part) {
+                           return counter.Add(part);
+                         }));
+    RAG_RETURN_IF_ERROR(counter.Add(bundle));
+    return counter.Finish(bundle.document.title);
   }
 
   // The statistics of all documents of the plan.
@@ -332,7 +336,11 @@ class Build {
     absl::StatusOr<AnalyzedDocument> analyzed = journal_->ReadAnalyzed(planned);
     result.status = analyzed.status();
     if (!analyzed.ok()) return result;
-    absl::StatusOr<BuiltDocument> built = builder.Build(*std::move(analyzed), ThreadAnalyzer());
+    const DocumentBuilder::PartFlow flow{
+        .read = [this](std::uint64_t entry) { return journal_->ReadAnalyzedPart(entry); },
+        .write = [this](const storage::BundlePart& part) { return journal_->AddPart(part); }};
+    absl::StatusOr<BuiltDocument> built =
+        builder.Build(*std::move(analyzed), ThreadAnalyzer(), flow);
     result.status = built.status();
     if (!built.ok()) return result;
     result.built = *std::move(built);
@@ -347,11 +355,19 @@ class Build {
       }
     }
     cut_summaries_ += built.cut_summaries;
+    for (const std::uint64_t entry : built.earlier_parts) {
+      RAG_RETURN_IF_ERROR(CheckCancel());
+      RAG_ASSIGN_OR_RETURN(const storage::BundlePart part, journal_->ReadBuiltPart(entry));
+      RAG_RETURN_IF_ERROR(WritePart(part, planned));
+    }
     return Write(built.bundle, planned);
   }
 
   absl::Status CarryOver(const PlannedDocument& planned) {
-    RAG_ASSIGN_OR_RETURN(storage::DocumentBundle bundle, bundles_->Read(planned.previous));
+    RAG_ASSIGN_OR_RETURN(storage::DocumentBundle bundle,
+                         bundles_->Read(planned.previous, [&](const storage::BundlePart& part) {
+                           return WritePart(part, planned);
+                         }));
     if (planned.stale) {
       bundle.document.metadata[std::string(kStaleKey)] = "true";
     } else {
@@ -360,14 +376,23 @@ class Build {
     return Write(bundle, planned);
   }
 
-  absl::Status Write(const storage::DocumentBundle& bundle, const PlannedDocument& planned) {
-    if (!stats_.doubtful().empty()) {
-      for (const std::string& segment : bundle.segments) {
-        RAG_ASSIGN_OR_RETURN(const formats::ForwardSegmentView view,
-                             formats::ForwardSegmentView::Parse(segment, stats_.doubtful()));
-        stats_.Revisit(planned.file, view);
-      }
+  absl::Status Revisit(const storage::BundlePart& part, const PlannedDocument& planned) {
+    if (stats_.doubtful().empty()) return absl::OkStatus();
+    for (const std::string& segment : part.segments) {
+      RAG_ASSIGN_OR_RETURN(const formats::ForwardSegmentView view,
+                           formats::ForwardSegmentView::Parse(segment, stats_.doubtful()));
+      stats_.Revisit(planned.file, view);
     }
+    return absl::OkStatus();
+  }
+
+  absl::Status WritePart(const storage::BundlePart& part, const PlannedDocument& planned) {
+    RAG_RETURN_IF_ERROR(Revisit(part, planned));
+    return writer_->AddPart(part);
+  }
+
+  absl::Status Write(const storage::DocumentBundle& bundle, const PlannedDocument& planned) {
+    RAG_RETURN_IF_ERROR(Revisit(bundle, planned));
     corpus_bytes_ += bundle.document.size_bytes;
     return writer_->Add(bundle);
   }

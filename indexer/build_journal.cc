@@ -1,5 +1,6 @@
 #include "indexer/build_journal.h"
 
+#include <algorithm>
 #include <system_error>
 #include <utility>
 
@@ -38,10 +39,17 @@ std::string KeyOf(const PlannedDocument& planned) {
   return out.Take();
 }
 
+bool AreWhole(const Journal& journal, const std::vector<std::uint64_t>& entries) {
+  return std::all_of(entries.begin(), entries.end(),
+                     [&journal](std::uint64_t entry) { return journal.Read(entry).ok(); });
+}
+
 absl::StatusOr<BuiltDocument> DecodeBuilt(std::string_view bytes) {
   formats::ByteReader in(bytes, "built document");
   BuiltDocument built;
   built.cut_summaries = static_cast<std::uint32_t>(in.Varint());
+  built.earlier_parts.resize(in.Count(1));
+  for (std::uint64_t& entry : built.earlier_parts) entry = in.Varint();
   const std::string_view bundle = in.LengthPrefixed();
   RAG_RETURN_IF_ERROR(in.Finish());
   RAG_ASSIGN_OR_RETURN(built.bundle, storage::DecodeBundle(bundle));
@@ -70,20 +78,28 @@ std::optional<AnalyzedDocument> BuildJournal::FindAnalyzed(PlannedDocument& plan
   planned.analyzed = analyzed_->Find(KeyOf(planned));
   if (!planned.analyzed.has_value()) return std::nullopt;
   absl::StatusOr<AnalyzedDocument> document = ReadAnalyzed(planned);
-  if (document.ok()) return *std::move(document);
+  if (document.ok() && AreWhole(*analyzed_, document->earlier_parts)) return *std::move(document);
   planned.analyzed.reset();
   return std::nullopt;
 }
 
+absl::StatusOr<std::uint64_t> BuildJournal::AddPart(const AnalyzedPart& part) {
+  return analyzed_->Append("", Encode(part));
+}
+
 absl::Status BuildJournal::AddAnalyzed(const AnalyzedDocument& document, PlannedDocument& planned) {
-  RAG_ASSIGN_OR_RETURN(planned.analyzed,
-                       analyzed_->Append(KeyOf(planned), EncodeAnalyzed(document)));
+  RAG_ASSIGN_OR_RETURN(planned.analyzed, analyzed_->Append(KeyOf(planned), Encode(document)));
   return absl::OkStatus();
 }
 
 absl::StatusOr<AnalyzedDocument> BuildJournal::ReadAnalyzed(const PlannedDocument& planned) const {
   RAG_ASSIGN_OR_RETURN(const std::string bytes, analyzed_->Read(planned.analyzed.value()));
-  return DecodeAnalyzed(bytes);
+  return DecodeAnalyzedDocument(bytes);
+}
+
+absl::StatusOr<AnalyzedPart> BuildJournal::ReadAnalyzedPart(std::uint64_t entry) const {
+  RAG_ASSIGN_OR_RETURN(const std::string bytes, analyzed_->Read(entry));
+  return DecodeAnalyzedPart(bytes);
 }
 
 absl::Status BuildJournal::BeginBuilding(std::uint64_t fingerprint_of_statistics) {
@@ -99,13 +115,24 @@ std::optional<BuiltDocument> BuildJournal::FindBuilt(const PlannedDocument& plan
   const absl::StatusOr<std::string> bytes = built_->Read(*entry);
   if (!bytes.ok()) return std::nullopt;
   absl::StatusOr<BuiltDocument> built = DecodeBuilt(*bytes);
-  if (!built.ok()) return std::nullopt;
+  if (!built.ok() || !AreWhole(*built_, built->earlier_parts)) return std::nullopt;
   return *std::move(built);
+}
+
+absl::StatusOr<std::uint64_t> BuildJournal::AddPart(const storage::BundlePart& part) {
+  return built_->Append("", storage::Encode(part));
+}
+
+absl::StatusOr<storage::BundlePart> BuildJournal::ReadBuiltPart(std::uint64_t entry) const {
+  RAG_ASSIGN_OR_RETURN(const std::string bytes, built_->Read(entry));
+  return storage::DecodeBundlePart(bytes);
 }
 
 absl::Status BuildJournal::AddBuilt(const BuiltDocument& built, const PlannedDocument& planned) {
   formats::ByteWriter out;
   out.Varint(built.cut_summaries);
+  out.Varint(built.earlier_parts.size());
+  for (const std::uint64_t entry : built.earlier_parts) out.Varint(entry);
   out.LengthPrefixed(storage::Encode(built.bundle));
   return built_->Append(KeyOf(planned), out.view()).status();
 }

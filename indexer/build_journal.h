@@ -30,17 +30,21 @@ class BuildJournal {
                                                             const formats::BuildParams& build,
                                                             std::string_view program);
 
-  // Set planned.analyzed.
+  // Set planned.analyzed. A document is only found with all its parts, which are added first.
   std::optional<AnalyzedDocument> FindAnalyzed(PlannedDocument& planned) const;
+  absl::StatusOr<std::uint64_t> AddPart(const AnalyzedPart& part);
   absl::Status AddAnalyzed(const AnalyzedDocument& document, PlannedDocument& planned);
   // REQUIRES: planned.analyzed is set.
   [[nodiscard]] absl::StatusOr<AnalyzedDocument> ReadAnalyzed(const PlannedDocument& planned) const;
+  [[nodiscard]] absl::StatusOr<AnalyzedPart> ReadAnalyzedPart(std::uint64_t entry) const;
 
   // To call between the passes.
   absl::Status BeginBuilding(std::uint64_t fingerprint_of_statistics);
   // Without its log.
   [[nodiscard]] std::optional<BuiltDocument> FindBuilt(const PlannedDocument& planned) const;
+  absl::StatusOr<std::uint64_t> AddPart(const storage::BundlePart& part);
   absl::Status AddBuilt(const BuiltDocument& built, const PlannedDocument& planned);
+  [[nodiscard]] absl::StatusOr<storage::BundlePart> ReadBuiltPart(std::uint64_t entry) const;
 
   // Removes the folder: the build is done, or cannot be. What stays behind after an error, the next
   // build removes.

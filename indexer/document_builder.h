@@ -4,6 +4,7 @@
 #define INDEXER_DOCUMENT_BUILDER_H_
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,7 @@
 namespace rag::indexer {
 
 struct BuiltDocument {
+  std::vector<std::uint64_t> earlier_parts;  // entries of the journal: what precedes `bundle`
   storage::DocumentBundle bundle;
   std::vector<std::string> log;     // lines of the reduction, a line a level
   std::uint32_t cut_summaries = 0;  // members of forced pairs that were cut
@@ -40,10 +42,19 @@ class DocumentBuilder {
                   const models::TokenCounter& counter, const storage::VectorCodec& chunk_codec,
                   const storage::VectorCodec& document_codec);
 
+  // The way of a document's earlier parts into the builder and out of it.
+  struct PartFlow {
+    std::function<absl::StatusOr<AnalyzedPart>(std::uint64_t entry)> read;
+    std::function<absl::StatusOr<std::uint64_t>(const storage::BundlePart&)> write;  // its entry
+  };
+  // Has one part in memory at a time, but for their summaries of level 1. A document of one part
+  // needs no flow.
   [[nodiscard]] absl::StatusOr<BuiltDocument> Build(AnalyzedDocument document,
-                                                    models::TermAnalyzer& analyzer) const;
+                                                    models::TermAnalyzer& analyzer,
+                                                    const PartFlow& flow = {}) const;
 
  private:
+  class Assembly;
   const Profile& profile_;
   const CorpusStats& stats_;
   const Summarizer& summarizer_;

@@ -3,16 +3,20 @@
 #define INDEXER_FILE_EXAMINER_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "indexer/analyzed_document.h"
 #include "indexer/build_journal.h"
 #include "indexer/previous_index.h"
 #include "indexer/profile.h"
 #include "indexer/rebuild_plan.h"
 #include "indexer/splitter.h"
+#include "indexer/text_file.h"
 #include "indexer/walk.h"
 #include "models/token_counter.h"
 #include "models/words.h"
@@ -49,8 +53,17 @@ class FileExaminer {
  private:
   // What the generation before holds of a source; null when it holds nothing.
   [[nodiscard]] const PreviousIndex::Document* Known(std::string_view source) const;
-  absl::Status Analyze(std::string text, formats::MediaType type, models::TermAnalyzer& analyzer,
-                       ExaminedFile& result) const;
+  // False when the file changed between two readings, and nothing came of it.
+  bool ExamineOnce(const CorpusFile& file, models::TermAnalyzer& analyzer,
+                   ExaminedFile& result) const;
+  // `same`: false when what was analyzed is not what was loaded.
+  absl::Status Analyze(const CorpusFile& file, LoadedFile loaded, models::TermAnalyzer& analyzer,
+                       ExaminedFile& result, bool& same) const;
+  // All parts but the last go into the journal.
+  absl::StatusOr<std::optional<SkippedFile>> AnalyzeParts(const CorpusFile& file,
+                                                          DocumentAnalyzer& document,
+                                                          std::vector<std::uint64_t>& earlier_parts,
+                                                          AnalyzedPart& last_part) const;
 
   Parts parts_;
 };

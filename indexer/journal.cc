@@ -90,7 +90,7 @@ absl::Status Journal::Recover(std::string_view start) {
     std::string key(head.key_bytes, '\0');
     RAG_RETURN_IF_ERROR(ReadAt(end_ + kHeadBytes, key.size(), key.data()));
     if (HeadChecksum(head.Sizes(), key) != head.checksum) break;
-    entries_[std::move(key)] = end_;
+    if (!key.empty()) entries_[std::move(key)] = end_;
     end_ += head.size();
   }
   num_recovered_ = entries_.size();
@@ -117,7 +117,7 @@ absl::StatusOr<std::uint64_t> Journal::Append(std::string_view key, std::string_
   const std::uint64_t entry = end_;
   RAG_RETURN_IF_ERROR(WriteAt(entry, out.view()));
   end_ += out.size();
-  entries_[std::string(key)] = entry;
+  if (!key.empty()) entries_[std::string(key)] = entry;
   return entry;
 }
 

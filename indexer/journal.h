@@ -33,7 +33,7 @@ class Journal {
 
   // Entries that a dead build left.
   [[nodiscard]] std::size_t num_recovered() const { return num_recovered_; }
-  // Where the last entry with that key is.
+  // Where the last entry with that key is. Entries with an empty key are found by their place only.
   [[nodiscard]] std::optional<std::uint64_t> Find(std::string_view key) const;
   // Returns where the entry is. RESOURCE_EXHAUSTED: disk full.
   absl::StatusOr<std::uint64_t> Append(std::string_view key, std::string_view value);

@@ -46,7 +46,6 @@ NodePtr Parse(std::string_view text) {
 struct FoundBlock {
   std::size_t line = 0;
   TextBlock block;
-  bool resumable = true;  // parsing from here gives the same blocks
 };
 
 // The part of the text that is parsed at once. Lines that change nothing are left out: blank ones
@@ -132,7 +131,7 @@ class BlockCollector {
       if (child == cmark_node_first_child(quote)) {
         found_.back().block.atom = atom;
       } else if (Add(child, ChunkKind::kQuote, atom)) {
-        found_.back().resumable = false;
+        found_.back().block.resumable = false;
       }
     }
   }
@@ -169,7 +168,7 @@ std::vector<FoundBlock> FindBlocks(const TextLines& lines, std::size_t first) {
         BlockCollector(skeleton, first).Collect(Parse(skeleton.text).get());
     std::size_t kept = found.size();
     if (end < lines.size()) {
-      while (kept > 0 && !found[kept - 1].resumable) --kept;
+      while (kept > 0 && !found[kept - 1].block.resumable) --kept;
       if (kept > 0) --kept;
       if (kept == 0) {
         num_lines *= 2;
@@ -212,17 +211,18 @@ void AppendParagraph(const TextLines& lines, std::size_t first, std::size_t end,
                      std::vector<TextBlock>& out) {
   end = LastTextLine(lines, first, end);
   const std::size_t header = FindTable(lines, first, end);
-  const auto append = [&](std::size_t line, ChunkKind kind) {
+  const auto append = [&](std::size_t line, ChunkKind kind, bool resumable) {
     TextBlock block;
     block.start = lines.Start(line);
     block.kind = kind;
     block.atom = kind == ChunkKind::kTable;
+    block.resumable = resumable;
     out.push_back(std::move(block));
   };
-  if (header > first) append(first, ChunkKind::kProse);
+  if (header > first) append(first, ChunkKind::kProse, true);
   if (header == end) return;
-  append(header, ChunkKind::kTable);
-  for (std::size_t row = header + 2; row < end; ++row) append(row, ChunkKind::kTable);
+  append(header, ChunkKind::kTable, true);
+  for (std::size_t row = header + 2; row < end; ++row) append(row, ChunkKind::kTable, false);
 }
 
 // Text of a one-line ("#") heading without inline markup: nearly all are, and texts can have very
@@ -276,10 +276,10 @@ std::string HeadingTitle(std::string_view source, std::string_view line) {
 
 }  // namespace
 
-std::vector<TextBlock> MarkdownBlocks(std::string_view text) {
+std::vector<TextBlock> MarkdownBlocks(std::string_view text, bool is_start) {
   const TextLines lines(text);
   std::vector<TextBlock> blocks;
-  const std::size_t front = FrontMatterLines(lines);
+  const std::size_t front = is_start ? FrontMatterLines(lines) : 0;
   if (front > 0) {
     TextBlock block;
     block.kind = ChunkKind::kCode;

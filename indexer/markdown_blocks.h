@@ -17,6 +17,7 @@ struct TextBlock {
   formats::ChunkKind kind = formats::ChunkKind::kProse;
   std::uint8_t heading_level = 0;  // 1–6; 0 for what is no heading
   bool atom = false;               // better whole than cut at a sentence
+  bool resumable = true;           // the text from here on has the same blocks by itself
   std::string title;  // of a heading: its plain text, white space collapsed, at most 300 bytes
 };
 
@@ -24,8 +25,9 @@ struct TextBlock {
 // row of a table (the first one with its header) and a block inside a quote count as blocks. Only
 // headings outside lists and quotes count. YAML front matter ("---" … "---" at the very start) is
 // one block of code. Line ends are \n, \r\n and \r. Blank text has no blocks, and none has front
-// matter alone; in other texts every line that is not blank is in one.
-std::vector<TextBlock> MarkdownBlocks(std::string_view text);
+// matter alone; in other texts every line that is not blank is in one. `is_start`: the text is the
+// start of a document, where front matter may be.
+std::vector<TextBlock> MarkdownBlocks(std::string_view text, bool is_start = true);
 
 // Bytes of the front matter that the text starts with, its fences included; 0 when there is none.
 std::uint64_t FrontMatterBytes(std::string_view text);

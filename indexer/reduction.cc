@@ -83,12 +83,11 @@ class Reducer {
   }
 
   // One node per batch. Cuts `summaries` where a batch is over the budget.
+  // `last_level`: its summary is the document's, but for the last pass.
   std::vector<ReductionNode> ReduceLevel(std::vector<DraftSummary>& summaries,
-                                         const std::vector<Batch>& batches) {
+                                         const std::vector<Batch>& batches, bool last_level) {
     std::vector<ReductionNode> level;
     level.reserve(batches.size());
-    const bool last_level =
-        batches.size() == 1;  // its summary is the document's, but for the last pass
     for (const Batch& batch : batches) {
       const std::uint64_t cost = FitBatch(summaries, batch);
       ReductionNode& node = level.emplace_back();
@@ -176,29 +175,93 @@ class Reducer {
   std::uint32_t cut_summaries_ = 0;
 };
 
+std::vector<DraftSummary> SummariesOf(const std::vector<ReductionNode>& level) {
+  std::vector<DraftSummary> summaries;
+  summaries.reserve(level.size());
+  for (const ReductionNode& node : level) summaries.push_back(node.summary);
+  return summaries;
+}
+
+void LogLevel(const ReductionLog& log, std::size_t summaries, std::size_t batches,
+              std::size_t level) {
+  if (!log) return;
+  log(absl::StrCat("Reducing ", summaries, " summaries into ", batches,
+                   " batch summaries at level ", level));
+}
+
+// The levels above `first_level`, down to one summary, and the last pass.
+Reduction ReduceFrom(std::size_t first_level, const DocumentText& document,
+                     std::vector<DraftSummary> summaries, const Summarizer& summarizer,
+                     const models::TokenCounter& counter, const ReductionOptions& options,
+                     const ReductionLog& log) {
+  Reduction result;
+  if (summaries.empty()) {
+    result.document.text = kNoSummary;
+    return result;
+  }
+  Reducer reducer(document, summarizer, counter, options);
+  while (summaries.size() > 1) {
+    const std::vector<Batch> batches = reducer.Plan(summaries);
+    LogLevel(log, summaries.size(), batches.size(), first_level + result.levels.size() + 1);
+    result.levels.push_back(reducer.ReduceLevel(summaries, batches, batches.size() == 1));
+    summaries = SummariesOf(result.levels.back());
+  }
+  result.document = reducer.ReduceLast(summaries);
+  result.cut_summaries = reducer.cut_summaries();
+  return result;
+}
+
 }  // namespace
 
 Reduction ReduceSummaries(const DocumentText& document, std::vector<DraftSummary> chunks,
                           const Summarizer& summarizer, const models::TokenCounter& counter,
                           const ReductionOptions& options, const ReductionLog& log) {
-  Reduction result;
-  if (chunks.empty()) {
-    result.document.text = kNoSummary;
-    return result;
+  return ReduceFrom(0, document, std::move(chunks), summarizer, counter, options, log);
+}
+
+std::vector<std::vector<ReductionNode>> PartwiseReduction::AddPart(
+    const DocumentText& part, std::vector<DraftSummary> chunks) {
+  if (chunks.empty()) return {};
+  Reducer reducer(part, summarizer_, counter_, options_);
+  std::vector<std::vector<ReductionNode>> levels;
+  std::vector<DraftSummary> summaries = std::move(chunks);
+  for (std::size_t level = 0; level < kPartLevels; ++level) {
+    const auto num_summaries = static_cast<std::uint32_t>(summaries.size());
+    levels.push_back(reducer.ReduceLevel(summaries, reducer.Plan(summaries), false));
+    for (ReductionNode& node : levels.back()) node.first_child += sizes_[level];
+    sizes_[level] += num_summaries;
+    summaries = SummariesOf(levels.back());
   }
-  Reducer reducer(document, summarizer, counter, options);
-  while (chunks.size() > 1) {
-    const std::vector<Batch> batches = reducer.Plan(chunks);
-    if (log) {
-      log(absl::StrCat("Reducing ", chunks.size(), " summaries into ", batches.size(),
-                       " batch summaries at level ", result.levels.size() + 1));
-    }
-    result.levels.push_back(reducer.ReduceLevel(chunks, batches));
-    chunks.clear();
-    for (const ReductionNode& node : result.levels.back()) chunks.push_back(node.summary);
+  sizes_[kPartLevels] += static_cast<std::uint32_t>(summaries.size());
+  cut_summaries_ += reducer.cut_summaries();
+  for (const DraftSummary& summary : summaries) Keep(part, summary);
+  return levels;
+}
+
+void PartwiseReduction::Keep(const DocumentText& part, const DraftSummary& summary) {
+  DraftSummary& kept = summaries_.emplace_back();
+  kept.text = summary.text;
+  for (const std::uint32_t index : summary.sentences) {
+    const Sentence& sentence = part.sentences[index];
+    // A bar keeps neighbours here from looking like neighbours in the document.
+    rest_text_ += "|";
+    Sentence& copy = rest_.sentences.emplace_back();
+    copy.range = {rest_text_.size(), rest_text_.size() + sentence.range.size()};
+    copy.terms = sentence.terms;
+    copy.shift = sentence.range.start + sentence.shift - copy.range.start;
+    rest_text_ += part.text.substr(sentence.range.start, sentence.range.size());
+    kept.sentences.push_back(static_cast<std::uint32_t>(rest_.sentences.size() - 1));
   }
-  result.document = reducer.ReduceLast(chunks);
-  result.cut_summaries = reducer.cut_summaries();
+}
+
+Reduction PartwiseReduction::Finish(const ReductionLog& log) {
+  rest_.text = rest_text_;
+  for (std::size_t level = 0; level < kPartLevels; ++level) {
+    LogLevel(log, sizes_[level], sizes_[level + 1], level + 1);
+  }
+  Reduction result =
+      ReduceFrom(kPartLevels, rest_, std::move(summaries_), summarizer_, counter_, options_, log);
+  result.cut_summaries += cut_summaries_;
   return result;
 }
 

@@ -3,6 +3,7 @@
 #ifndef INDEXER_REDUCTION_H_
 #define INDEXER_REDUCTION_H_
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -41,6 +42,9 @@ struct Reduction {
   std::uint32_t cut_summaries = 0;  // members that were over their share of the budget
 };
 
+// The levels that a part of a long document is reduced by before the parts are reduced together.
+inline constexpr std::size_t kPartLevels = 2;
+
 // Called before each level: "Reducing N summaries into M batch summaries at level L" (L from 1).
 using ReductionLog = std::function<void(std::string_view line)>;
 
@@ -50,6 +54,36 @@ using ReductionLog = std::function<void(std::string_view line)>;
 Reduction ReduceSummaries(const DocumentText& document, std::vector<DraftSummary> chunks,
                           const Summarizer& summarizer, const models::TokenCounter& counter,
                           const ReductionOptions& options, const ReductionLog& log = nullptr);
+
+// A document in parts: the first kPartLevels levels are made within each part, so that no batch
+// holds summaries of two; the others of all parts together. Keeps the sentences that the summaries
+// still consist of and nothing else. Borrows its parts. Threads: one thread.
+class PartwiseReduction {
+ public:
+  PartwiseReduction(const Summarizer& summarizer, const models::TokenCounter& counter,
+                    const ReductionOptions& options)
+      : summarizer_(summarizer), counter_(counter), options_(options) {}
+
+  // The first levels of the next part, nodes with the ordinals of the document.
+  std::vector<std::vector<ReductionNode>> AddPart(const DocumentText& part,
+                                                  std::vector<DraftSummary> chunks);
+  // The levels above, and the document's summary.
+  Reduction Finish(const ReductionLog& log);
+  // What the summaries of Finish() refer to.
+  [[nodiscard]] const DocumentText& rest() const { return rest_; }
+
+ private:
+  void Keep(const DocumentText& part, const DraftSummary& summary);
+
+  const Summarizer& summarizer_;
+  const models::TokenCounter& counter_;
+  const ReductionOptions& options_;
+  std::array<std::uint32_t, kPartLevels + 1> sizes_{};  // of chunks, then of nodes in each level
+  std::uint32_t cut_summaries_ = 0;
+  std::string rest_text_;
+  DocumentText rest_;
+  std::vector<DraftSummary> summaries_;
+};
 
 }  // namespace rag::indexer
 

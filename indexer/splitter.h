@@ -3,6 +3,7 @@
 #ifndef INDEXER_SPLITTER_H_
 #define INDEXER_SPLITTER_H_
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -32,6 +33,13 @@ struct SplitDocument {
   std::vector<formats::ParentRecord> parents;
 };
 
+// Where the split of a document stands that is split part by part; at first, before all of it.
+struct SplitState {
+  bool started = false;
+  bool has_headings = false;
+  std::array<std::string, 7> titles;  // of the headings above this place, by level
+};
+
 // Threads: const methods may run concurrently.
 class Splitter {
  public:
@@ -41,6 +49,14 @@ class Splitter {
   // `text` is valid UTF-8.
   [[nodiscard]] virtual SplitDocument Split(std::string_view text,
                                             formats::MediaType type) const = 0;
+
+  // For documents that are too long to be held: `text` is what follows the parts before. Splits a
+  // part off its start, up to a place that suits or `all` of it, and returns its size in bytes; 0
+  // when a part needs more text. Offsets in `part` count from the start of `text`, parents from the
+  // part's first. Parts begin parents of their own.
+  [[nodiscard]] virtual std::uint64_t SplitPart(std::string_view text, formats::MediaType type,
+                                                bool all, SplitState& state,
+                                                SplitDocument& part) const;
 };
 
 // Sizes in code points.

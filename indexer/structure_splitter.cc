@@ -31,9 +31,12 @@ struct Section {
   bool named = true;  // its last heading has a title
 };
 
-// The titles of the headings above a place.
+// The titles of the headings above a place, by level.
 class HeadingPath {
  public:
+  using Titles = std::array<std::string, kMaxHeadingLevel + 1>;
+  explicit HeadingPath(Titles titles) : titles_(std::move(titles)) {}
+
   void Enter(std::uint8_t level, const std::string& title) {
     titles_[level] = title;
     for (std::size_t below = level + std::size_t{1}; below <= kMaxHeadingLevel; ++below) {
@@ -51,8 +54,16 @@ class HeadingPath {
     return out;
   }
 
+  [[nodiscard]] std::uint8_t level() const {
+    std::uint8_t level = kMaxHeadingLevel;
+    while (level > 0 && titles_[level].empty()) --level;
+    return level;
+  }
+
+  [[nodiscard]] const Titles& titles() const { return titles_; }
+
  private:
-  std::array<std::string, kMaxHeadingLevel + 1> titles_;
+  Titles titles_;
 };
 
 // A heading with nothing under it but a deeper heading opens that one's section, so that it is not
@@ -61,13 +72,16 @@ bool Continues(const Section& section, const TextBlock& heading) {
   return section.only_headings && (heading.heading_level > section.level || !section.named);
 }
 
-std::vector<Section> MakeSections(const std::vector<TextBlock>& blocks) {
+// `path`: the headings above the first block.
+std::vector<Section> MakeSections(const std::vector<TextBlock>& blocks, HeadingPath path) {
   std::vector<Section> sections;
-  HeadingPath path;
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     const TextBlock& block = blocks[i];
     if (block.heading_level == 0) {
-      if (sections.empty()) sections.emplace_back();
+      if (sections.empty()) {
+        sections.emplace_back().level = path.level();
+        sections.back().heading_path = path.Joined();
+      }
       sections.back().only_headings = false;
     } else {
       path.Enter(block.heading_level, block.title);
@@ -183,11 +197,20 @@ class StructureSplitter : public Splitter {
   }
 
   [[nodiscard]] SplitDocument Split(std::string_view text, formats::MediaType type) const override {
-    const std::size_t mark_size = ByteOrderMarkSize(text);
-    SplitDocument out = SplitBody(text.substr(mark_size), type);
-    for (SplitChunk& chunk : out.chunks) Shift(chunk.range, mark_size);
-    for (formats::ParentRecord& parent : out.parents) Shift(parent.range, mark_size);
+    SplitDocument out;
+    SplitState state;
+    SplitPart(text, type, /*all=*/true, state, out);
     return out;
+  }
+
+  [[nodiscard]] std::uint64_t SplitPart(std::string_view text, formats::MediaType type, bool all,
+                                        SplitState& state, SplitDocument& part) const override {
+    const std::size_t mark_size = state.started ? 0 : ByteOrderMarkSize(text);
+    const std::uint64_t size = SplitBody(text.substr(mark_size), type, all, state, part);
+    if (size == 0 && !all) return 0;
+    for (SplitChunk& chunk : part.chunks) Shift(chunk.range, mark_size);
+    for (formats::ParentRecord& parent : part.parents) Shift(parent.range, mark_size);
+    return mark_size + size;
   }
 
  private:
@@ -196,21 +219,46 @@ class StructureSplitter : public Splitter {
     range.end += by;
   }
 
-  [[nodiscard]] SplitDocument SplitBody(std::string_view text, formats::MediaType type) const {
+  // Where a part ends of which more may follow: before the last section, else before the last block
+  // that stands by itself. 0 when there is no such place.
+  static std::size_t EndBlock(const std::vector<TextBlock>& blocks,
+                              const std::vector<Section>& sections) {
+    if (sections.size() > 1) return sections.back().first_block;
+    std::size_t end = blocks.empty() ? 0 : blocks.size() - 1;
+    while (end > 0 && !blocks[end].resumable) --end;
+    return end;
+  }
+
+  // Returns the size of the part; 0 also when more text is needed.
+  [[nodiscard]] std::uint64_t SplitBody(std::string_view text, formats::MediaType type, bool all,
+                                        SplitState& state, SplitDocument& out) const {
     const bool markdown = type == formats::MediaType::kMarkdown;
-    const std::vector<TextBlock> blocks = markdown ? MarkdownBlocks(text) : ParagraphBlocks(text);
-    const std::vector<Section> sections = MakeSections(blocks);
+    std::vector<TextBlock> blocks =
+        markdown ? MarkdownBlocks(text, !state.started) : ParagraphBlocks(text);
+    HeadingPath path(state.titles);
+    std::vector<Section> sections = MakeSections(blocks, path);
+    if (!all) {
+      const std::size_t end = EndBlock(blocks, sections);
+      if (end == 0) return 0;
+      text = text.substr(0, blocks[end].start);
+      blocks.resize(end);
+      if (sections.size() > 1) sections.pop_back();
+      sections.back().end_block = end;
+    }
     const auto start_of = [&](std::size_t block) {
       return block < blocks.size() ? blocks[block].start : text.size();
     };
-    SplitDocument out;
-    const auto first_heading = std::find_if(blocks.begin(), blocks.end(),
-                                            [](const TextBlock& b) { return b.heading_level > 0; });
-    const bool has_headings = first_heading != blocks.end();
-    if (has_headings) out.title = first_heading->title;
+    for (const TextBlock& block : blocks) {
+      if (block.heading_level == 0) continue;
+      if (!state.has_headings) out.title = block.title;
+      path.Enter(block.heading_level, block.title);
+      state.has_headings = true;
+    }
+    state.titles = path.titles();
+    state.started = true;
     for (const Section& section : sections) {
       formats::ParentRecord parent;
-      parent.kind = has_headings ? ParentKind::kSection : ParentKind::kDocument;
+      parent.kind = state.has_headings ? ParentKind::kSection : ParentKind::kDocument;
       parent.range = {start_of(section.first_block), start_of(section.end_block)};
       parent.first_chunk = static_cast<std::uint32_t>(out.chunks.size());
       parent.level = section.level;
@@ -223,7 +271,7 @@ class StructureSplitter : public Splitter {
       parent.num_chunks = static_cast<std::uint32_t>(out.chunks.size()) - parent.first_chunk;
       if (parent.num_chunks > 0) out.parents.push_back(std::move(parent));
     }
-    return out;
+    return text.size();
   }
 
   StructureSizes sizes_;

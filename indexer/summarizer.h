@@ -18,8 +18,10 @@ namespace rag::indexer {
 
 // One sentence of a document and the terms in it (hashes of models::TermHash, repeats included).
 struct Sentence {
-  formats::Span range;  // in the document
+  formats::Span range;  // in DocumentText::text
   std::vector<std::uint64_t> terms;
+  std::uint64_t shift =
+      0;  // where the text around it stands in the document, less where it does here
 };
 
 // A summary on its way up the tree: sentences of the document by index, or literal text.
@@ -28,12 +30,13 @@ struct DraftSummary {
   std::string text;                      // only for summarisers that write text of their own
 };
 
-// A document as summarisers see it. Borrowed for the length of a call.
+// A document, or a part of one, as summarisers see it. Borrowed for the length of a call.
 struct DocumentText {
   std::string_view text;
   std::vector<Sentence> sentences;                  // of all chunks, ascending
   std::vector<std::uint32_t> chunk_first_sentence;  // num_chunks + 1 entries
-  std::vector<formats::Span> chunks;
+  std::vector<formats::Span> chunks;                // in `text`
+  std::uint32_t first_chunk = 0;                    // ordinal of the first one in the document
 };
 
 // Threads: const methods may run concurrently.
@@ -41,7 +44,7 @@ class Summarizer {
  public:
   virtual ~Summarizer() = default;
   [[nodiscard]] virtual std::string Id() const = 0;
-  // Summary of the chunk with this ordinal (from 0).
+  // Summary of a chunk, by its index into `document.chunks`.
   [[nodiscard]] virtual DraftSummary SummarizeChunk(const DocumentText& document,
                                                     std::uint32_t chunk) const = 0;
   // One summary of several, in document order. `final` asks for the document's own summary:
@@ -53,7 +56,7 @@ class Summarizer {
 
 // The text of a summary, sentences joined by a space and their white space collapsed.
 std::string RenderSummary(const DocumentText& document, const DraftSummary& summary);
-// As it is stored: ranges of sentences, adjacent ones merged, or the literal text.
+// As it is stored: ranges of sentences in the document, adjacent ones merged, or the literal text.
 formats::Summary ToSummary(const DocumentText& document, const DraftSummary& summary);
 
 // The source article's rule, exact: "Chunk {i} summary: " + 2 sentences; batches 3; final 3.

@@ -37,13 +37,16 @@ formats::Summary ToSummary(const DocumentText& document, const DraftSummary& sum
   formats::Summary out;
   out.text = summary.text;
   if (!out.text.empty()) return out;
+  Span before;
   for (const std::uint32_t index : summary.sentences) {
-    const Span range = document.sentences[index].range;
-    if (!out.spans.empty() && Adjoin(document.text, out.spans.back(), range)) {
+    const Sentence& sentence = document.sentences[index];
+    const Span range = {sentence.range.start + sentence.shift, sentence.range.end + sentence.shift};
+    if (!out.spans.empty() && Adjoin(document.text, before, sentence.range)) {
       out.spans.back().end = range.end;
     } else {
       out.spans.push_back(range);
     }
+    before = sentence.range;
   }
   return out;
 }

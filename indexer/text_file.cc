@@ -52,15 +52,36 @@ bool SameVersion(const struct stat& a, const struct stat& b) {
          Nanoseconds(a.st_ctim) == Nanoseconds(b.st_ctim);
 }
 
+// What is left of a file's bytes once they have been read.
+struct Reading {
+  int error = 0;                     // errno
+  std::optional<std::uint64_t> nul;  // offset of the first NUL byte
+  std::uint64_t size = 0;
+  std::string bytes;  // empty when there are more than are to be kept
+  formats::Sha256 content{};
+};
+
 // Reads to the end, whatever size the file had when it was opened. Stops after a block with a NUL
-// byte: such a file is no text, and may be a huge sparse one. Returns errno, or 0.
-int ReadText(const OpenFile& file, std::string& bytes) {
+// byte: such a file is no text, and may be a huge sparse one.
+Reading ReadAll(const OpenFile& file, std::size_t expected_bytes, std::size_t max_bytes) {
+  Reading reading;
+  reading.bytes.reserve(std::min(expected_bytes, max_bytes));
+  formats::Sha256Stream content;
   for (;;) {
-    const std::size_t size = bytes.size();
-    const ssize_t count = file.ReadBlock(bytes);
-    if (count < 0) return errno;
-    if (count == 0 || bytes.find('\0', size) != std::string::npos) return 0;
+    const std::size_t kept = reading.bytes.size();
+    const ssize_t count = file.ReadBlock(reading.bytes);
+    if (count < 0) reading.error = errno;
+    if (count <= 0) break;
+    const std::string_view block = std::string_view(reading.bytes).substr(kept);
+    content.Update(block);
+    const std::size_t nul = block.find('\0');
+    if (nul != std::string_view::npos) reading.nul = reading.size + nul;
+    reading.size += block.size();
+    if (reading.size > max_bytes) reading.bytes.clear();
+    if (reading.nul.has_value()) break;
   }
+  reading.content = content.Finish();
+  return reading;
 }
 
 bool IsBlankText(std::string_view text) {
@@ -73,24 +94,22 @@ bool IsBlankText(std::string_view text) {
 }
 
 // Text, or why these bytes are not to be indexed.
-LoadedFile Judge(const CorpusFile& file, std::string bytes, const LoadOptions& options) {
+LoadedFile Judge(const CorpusFile& file, Reading reading, const LoadOptions& options) {
   LoadedFile out;
-  if (options.is_known && options.is_known(bytes)) {
-    out.ok = true;
-    out.bytes = std::move(bytes);
-    return out;
+  out.ok = true;
+  out.content = reading.content;
+  out.large = reading.size > options.max_bytes;
+  out.bytes = std::move(reading.bytes);
+  if (options.is_known && options.is_known(out.content)) return out;
+  if (reading.nul.has_value()) {
+    return Skipped(file, SkipReason::kBinary, absl::StrCat("NUL byte at offset ", *reading.nul));
   }
-  const std::size_t nul = bytes.find('\0');
-  if (nul != std::string::npos) {
-    return Skipped(file, SkipReason::kBinary, absl::StrCat("NUL byte at offset ", nul));
-  }
-  const std::size_t valid = ValidUtf8Prefix(bytes);
-  if (valid < bytes.size()) {
+  if (out.large) return out;
+  const std::size_t valid = ValidUtf8Prefix(out.bytes);
+  if (valid < out.bytes.size()) {
     return Skipped(file, SkipReason::kInvalidUtf8, absl::StrCat("not UTF-8 at offset ", valid));
   }
-  if (IsBlankText(bytes)) return Skipped(file, SkipReason::kBlank);
-  out.ok = true;
-  out.bytes = std::move(bytes);
+  if (IsBlankText(out.bytes)) return Skipped(file, SkipReason::kBlank);
   out.bytes.shrink_to_fit();
   return out;
 }
@@ -114,17 +133,18 @@ std::optional<LoadedFile> ReadOnce(const CorpusFile& file, const LoadOptions& op
     return Skipped(file, SkipReason::kUnreadable, ErrnoMessage(errno));
   }
   if (!S_ISREG(before.st_mode)) return Skipped(file, SkipReason::kSpecial);
-  std::string bytes;
-  bytes.reserve(static_cast<std::size_t>(std::clamp<off_t>(before.st_size, 0, kMaxReserveBytes)));
-  if (const int code = ReadText(open, bytes); code != 0) {
-    return Skipped(file, SkipReason::kUnreadable, ErrnoMessage(code));
+  const auto expected_bytes =
+      static_cast<std::size_t>(std::clamp<off_t>(before.st_size, 0, kMaxReserveBytes));
+  Reading reading = ReadAll(open, expected_bytes, options.max_bytes);
+  if (reading.error != 0) {
+    return Skipped(file, SkipReason::kUnreadable, ErrnoMessage(reading.error));
   }
   if (options.after_read) options.after_read();
   if (::fstat(open.fd(), &after) != 0) {
     return Skipped(file, SkipReason::kUnreadable, ErrnoMessage(errno));
   }
   if (!SameVersion(before, after)) return std::nullopt;
-  return Judge(file, std::move(bytes), options);
+  return Judge(file, std::move(reading), options);
 }
 
 LoadedFile Load(const CorpusFile& file, const LoadOptions& options) {

@@ -2,10 +2,12 @@
 #ifndef INDEXER_TEXT_FILE_H_
 #define INDEXER_TEXT_FILE_H_
 
+#include <cstddef>
 #include <functional>
 #include <string>
 #include <string_view>
 
+#include "formats/checksum.h"
 #include "formats/records.h"
 #include "indexer/walk.h"
 
@@ -14,19 +16,25 @@ namespace rag::indexer {
 // A file's bytes, judged: text to index, or the reason why not.
 struct LoadedFile {
   bool ok = false;
-  std::string bytes;  // when ok: the file as it is, valid UTF-8 (a BOM stays)
+  formats::Sha256 content{};  // of the whole file
+  bool large = false;         // longer than LoadOptions::max_bytes: see ReadTextParts()
+  std::string bytes;          // when ok and not large: the file, valid UTF-8 (a BOM stays)
   SkippedFile skipped;
+};
+
+struct LoadOptions {
+  std::size_t max_bytes = static_cast<std::size_t>(-1);
+  // Whether bytes with this checksum were judged before, and are text: they are not judged again.
+  // May be empty.
+  std::function<bool(const formats::Sha256& content)> is_known = {};
+  // Called after each reading, before the file is looked at again; for tests. May be empty.
+  std::function<void()> after_read = {};
 };
 
 // Reads, never maps, so that a file that is cut short meanwhile cannot end the process. A file that
 // changed between the start and the end of reading is read again, three times at most, and is then
-// skipped as kChanged: what is returned is never half of one version and half of another.
-struct LoadOptions {
-  // Whether these bytes were judged before, and are text: they are not judged again. May be empty.
-  std::function<bool(std::string_view bytes)> is_known;
-  // Called after each reading, before the file is looked at again; for tests. May be empty.
-  std::function<void()> after_read;
-};
+// skipped as kChanged: what is returned is never half of one version and half of another. In a file
+// that is large only NUL bytes are looked for.
 LoadedFile LoadTextFile(const CorpusFile& file, const LoadOptions& options = {});
 
 // By the ending of the name: .md, .markdown, .mdown, .mkd (any case) are Markdown.

@@ -57,68 +57,149 @@ absl::Status BundleReader::ListRows() {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::vector<std::string>> BundleReader::ReadFamily(std::string_view family,
-                                                                  std::uint32_t document) {
+absl::Status BundleReader::ReadFamily(
+    std::string_view family, std::uint32_t document,
+    const std::function<absl::Status(std::string_view value)>& visit) {
   RecordCursor& cursor = *cursors_.find(family)->second;
   const std::string prefix = formats::DocumentKey(document);
   // Where the last read stopped is where the next document begins.
   if (!cursor.Valid() || !cursor.key().starts_with(prefix)) cursor.Seek(prefix);
-  std::vector<std::string> values;
   for (; cursor.Valid() && cursor.key().starts_with(prefix); cursor.Next()) {
-    values.emplace_back(cursor.value());
+    RAG_RETURN_IF_ERROR(visit(cursor.value()));
   }
-  RAG_RETURN_IF_ERROR(cursor.status());
-  return values;
+  return cursor.status();
 }
 
-absl::Status BundleReader::ReadCodes(std::uint32_t document, DocumentBundle& bundle) const {
-  const std::uint32_t per_shard = reader_.manifest().build.shard_documents;
-  RAG_ASSIGN_OR_RETURN(const VectorFile* shard, reader_.ChunkShard(document / per_shard));
-  RAG_ASSIGN_OR_RETURN(const std::span<const std::uint8_t> chunks,
-                       shard->ListCodes(document % per_shard));
-  bundle.chunk_codes.assign(chunks.begin(), chunks.end());
-  if (chunks.size() != std::size_t{bundle.document.num_chunks} * shard->dim()) {
-    return Damaged(reader_, document, "its vectors are not as many as its chunks");
-  }
-  const VectorFile& documents = reader_.document_vectors();
-  const auto first =
-      std::lower_bound(rows_.begin(), rows_.end(), document,
-                       [](const Row& row, std::uint32_t id) { return row.document < id; });
-  for (auto row = first; row != rows_.end() && row->document == document; ++row) {
-    RAG_ASSIGN_OR_RETURN(const std::span<const std::uint8_t> codes, documents.ListCodes(row->list));
-    const auto code = codes.subspan(std::size_t{row->place} * documents.dim(), documents.dim());
-    bundle.document_codes.insert(bundle.document_codes.end(), code.begin(), code.end());
-    if (documents.num_lists() > 1) bundle.document_lists.push_back(row->list);
-  }
-  return absl::OkStatus();
-}
+// Reads one document, and hands over a part whenever enough has gathered.
+class BundleReader::DocumentScan {
+ public:
+  DocumentScan(BundleReader& bundles, std::uint32_t document, const PartSink& on_part)
+      : bundles_(bundles), document_(document), on_part_(on_part) {}
 
-absl::StatusOr<DocumentBundle> BundleReader::Read(std::uint32_t document) {
-  DocumentBundle bundle;
-  RAG_ASSIGN_OR_RETURN(const std::vector<std::string> records,
-                       ReadFamily(formats::kDocumentsFamily, document));
-  if (records.size() != 1) return Damaged(reader_, document, "no record");
-  RAG_ASSIGN_OR_RETURN(bundle.document, formats::DecodeDocument(records.front()));
-  RAG_ASSIGN_OR_RETURN(bundle.parents, ReadFamily(formats::kParentsFamily, document));
-  RAG_ASSIGN_OR_RETURN(bundle.chunk_groups, ReadFamily(formats::kChunksFamily, document));
-  RAG_ASSIGN_OR_RETURN(bundle.segments, ReadFamily(formats::kTermsFamily, document));
-  RAG_ASSIGN_OR_RETURN(std::vector<std::string> nodes,
-                       ReadFamily(formats::kSummariesFamily, document));
-  std::size_t at = 0;
-  for (const std::uint32_t size : bundle.document.level_sizes) {
-    if (nodes.size() - at < size)
-      return Damaged(reader_, document, "nodes of its tree are missing");
-    const auto first = nodes.begin() + static_cast<std::ptrdiff_t>(at);
-    bundle.levels.emplace_back(std::make_move_iterator(first),
-                               std::make_move_iterator(first + size));
-    at += size;
+  absl::StatusOr<DocumentBundle> Run() {
+    RAG_RETURN_IF_ERROR(ReadRecord());
+    RAG_RETURN_IF_ERROR(ReadAll(formats::kParentsFamily, &BundlePart::parents, num_parents_));
+    RAG_RETURN_IF_ERROR(ReadAll(formats::kChunksFamily, &BundlePart::chunk_groups, num_groups_));
+    RAG_RETURN_IF_ERROR(ReadAll(formats::kTermsFamily, &BundlePart::segments, num_segments_));
+    RAG_RETURN_IF_ERROR(ReadNodes());
+    if (num_parents_ != record_.num_parents || num_segments_ != record_.num_segments) {
+      return Damage("its records are not as many as it says");
+    }
+    RAG_RETURN_IF_ERROR(ReadChunkCodes());
+    RAG_RETURN_IF_ERROR(ReadDocumentCodes());
+    DocumentBundle bundle;
+    static_cast<BundlePart&>(bundle) = std::move(part_);
+    bundle.document = std::move(record_);
+    return bundle;
   }
-  if (at != nodes.size() || bundle.parents.size() != bundle.document.num_parents ||
-      bundle.segments.size() != bundle.document.num_segments) {
-    return Damaged(reader_, document, "its records are not as many as it says");
+
+ private:
+  static constexpr std::size_t kPartBytes = std::size_t{1} << 20;
+
+  [[nodiscard]] absl::Status Damage(std::string_view what) const {
+    return Damaged(bundles_.reader_, document_, what);
   }
-  RAG_RETURN_IF_ERROR(ReadCodes(document, bundle));
-  return bundle;
+
+  // To be called for every value, of so many bytes, that was added to part_.
+  absl::Status Added(std::size_t bytes) {
+    part_bytes_ += bytes;
+    if (part_bytes_ < kPartBytes) return absl::OkStatus();
+    part_bytes_ = 0;
+    return on_part_(std::exchange(part_, {}));
+  }
+
+  absl::Status ReadRecord() {
+    std::size_t found = 0;
+    RAG_RETURN_IF_ERROR(bundles_.ReadFamily(
+        formats::kDocumentsFamily, document_, [&](std::string_view value) -> absl::Status {
+          ++found;
+          RAG_ASSIGN_OR_RETURN(record_, formats::DecodeDocument(value));
+          return absl::OkStatus();
+        }));
+    return found == 1 ? absl::OkStatus() : Damage("no record");
+  }
+
+  absl::Status ReadAll(std::string_view family, std::vector<std::string> BundlePart::*values,
+                       std::size_t& count) {
+    return bundles_.ReadFamily(family, document_, [&](std::string_view value) {
+      (part_.*values).emplace_back(value);
+      ++count;
+      return Added(value.size());
+    });
+  }
+
+  absl::Status ReadNodes() {
+    std::size_t level = 0;
+    std::size_t left = record_.level_sizes.empty() ? 0 : record_.level_sizes.front();
+    const auto pass_full_levels = [&] {
+      while (left == 0 && level < record_.level_sizes.size()) {
+        ++level;
+        left = level < record_.level_sizes.size() ? record_.level_sizes[level] : 0;
+      }
+    };
+    RAG_RETURN_IF_ERROR(bundles_.ReadFamily(
+        formats::kSummariesFamily, document_, [&](std::string_view value) -> absl::Status {
+          pass_full_levels();
+          if (left == 0) return Damage("its tree has more nodes than it says");
+          --left;
+          if (part_.levels.size() <= level) part_.levels.resize(level + 1);
+          part_.levels[level].emplace_back(value);
+          return Added(value.size());
+        }));
+    pass_full_levels();
+    return level == record_.level_sizes.size() ? absl::OkStatus()
+                                               : Damage("nodes of its tree are missing");
+  }
+
+  absl::Status ReadChunkCodes() {
+    const std::uint32_t per_shard = bundles_.reader_.manifest().build.shard_documents;
+    RAG_ASSIGN_OR_RETURN(const VectorFile* shard,
+                         bundles_.reader_.ChunkShard(document_ / per_shard));
+    RAG_ASSIGN_OR_RETURN(std::span<const std::uint8_t> codes,
+                         shard->ListCodes(document_ % per_shard));
+    if (codes.size() != std::size_t{record_.num_chunks} * shard->dim()) {
+      return Damage("its vectors are not as many as its chunks");
+    }
+    const std::size_t max_bytes =
+        std::max<std::size_t>(kPartBytes / shard->dim(), 1) * shard->dim();
+    while (!codes.empty()) {
+      const auto some = codes.first(std::min(codes.size(), max_bytes));
+      part_.chunk_codes.insert(part_.chunk_codes.end(), some.begin(), some.end());
+      codes = codes.subspan(some.size());
+      if (!codes.empty()) RAG_RETURN_IF_ERROR(Added(max_bytes));
+    }
+    return absl::OkStatus();
+  }
+
+  // All of them are in the last part, as the first is that of the summary.
+  absl::Status ReadDocumentCodes() {
+    const VectorFile& file = bundles_.reader_.document_vectors();
+    const std::vector<Row>& rows = bundles_.rows_;
+    const auto first =
+        std::lower_bound(rows.begin(), rows.end(), document_,
+                         [](const Row& row, std::uint32_t id) { return row.document < id; });
+    for (auto row = first; row != rows.end() && row->document == document_; ++row) {
+      RAG_ASSIGN_OR_RETURN(const std::span<const std::uint8_t> codes, file.ListCodes(row->list));
+      const auto code = codes.subspan(std::size_t{row->place} * file.dim(), file.dim());
+      part_.document_codes.insert(part_.document_codes.end(), code.begin(), code.end());
+      if (file.num_lists() > 1) part_.document_lists.push_back(row->list);
+    }
+    return absl::OkStatus();
+  }
+
+  BundleReader& bundles_;
+  std::uint32_t document_;
+  const PartSink& on_part_;
+  formats::DocumentRecord record_;
+  BundlePart part_;  // what has gathered
+  std::size_t part_bytes_ = 0;
+  std::size_t num_parents_ = 0;
+  std::size_t num_groups_ = 0;
+  std::size_t num_segments_ = 0;
+};
+
+absl::StatusOr<DocumentBundle> BundleReader::Read(std::uint32_t document, const PartSink& on_part) {
+  return DocumentScan(*this, document, on_part).Run();
 }
 
 }  // namespace rag::storage

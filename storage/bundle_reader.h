@@ -3,6 +3,7 @@
 #define STORAGE_BUNDLE_READER_H_
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -23,8 +24,12 @@ class BundleReader {
   // manifest, so that damage is never carried over: DATA_LOSS.
   static absl::StatusOr<std::unique_ptr<BundleReader>> Open(const IndexReader& reader);
 
-  // DATA_LOSS when something of the document is missing or damaged.
-  absl::StatusOr<DocumentBundle> Read(std::uint32_t document);
+  // Takes parts before the last one. Their parents come before their chunks.
+  using PartSink = std::function<absl::Status(const BundlePart& part)>;
+
+  // Hands what does not fit into one part of some megabytes to `on_part`, and returns the last one.
+  // DATA_LOSS when something of the document is missing or damaged; errors of `on_part`.
+  absl::StatusOr<DocumentBundle> Read(std::uint32_t document, const PartSink& on_part);
 
  private:
   // A row of docs.faiss.
@@ -35,10 +40,10 @@ class BundleReader {
   };
   explicit BundleReader(const IndexReader& reader) : reader_(reader) {}
   absl::Status ListRows();
-  // The values of a family under the document's ordinal, in key order.
-  absl::StatusOr<std::vector<std::string>> ReadFamily(std::string_view family,
-                                                      std::uint32_t document);
-  absl::Status ReadCodes(std::uint32_t document, DocumentBundle& bundle) const;
+  class DocumentScan;
+  // Calls `visit` with the values of a family under the document's ordinal, in key order.
+  absl::Status ReadFamily(std::string_view family, std::uint32_t document,
+                          const std::function<absl::Status(std::string_view value)>& visit);
 
   const IndexReader& reader_;
   std::map<std::string, std::unique_ptr<RecordCursor>, std::less<>> cursors_;  // by family

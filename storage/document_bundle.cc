@@ -28,32 +28,54 @@ std::vector<std::uint8_t> ReadCodes(formats::ByteReader& in) {
   return {codes.begin(), codes.end()};
 }
 
+void WritePart(const BundlePart& part, formats::ByteWriter& out) {
+  WriteStrings(part.parents, out);
+  WriteStrings(part.chunk_groups, out);
+  out.Varint(part.levels.size());
+  for (const std::vector<std::string>& level : part.levels) WriteStrings(level, out);
+  WriteStrings(part.segments, out);
+  WriteCodes(part.chunk_codes, out);
+  WriteCodes(part.document_codes, out);
+}
+
+void ReadPart(formats::ByteReader& in, BundlePart& part) {
+  part.parents = ReadStrings(in);
+  part.chunk_groups = ReadStrings(in);
+  part.levels.resize(in.Count(1));
+  for (std::vector<std::string>& level : part.levels) level = ReadStrings(in);
+  part.segments = ReadStrings(in);
+  part.chunk_codes = ReadCodes(in);
+  part.document_codes = ReadCodes(in);
+}
+
 }  // namespace
+
+std::string Encode(const BundlePart& part) {
+  formats::ByteWriter out;
+  WritePart(part, out);
+  return out.Take();
+}
 
 std::string Encode(const DocumentBundle& bundle) {
   formats::ByteWriter out;
   out.LengthPrefixed(formats::Encode(bundle.document));
-  WriteStrings(bundle.parents, out);
-  WriteStrings(bundle.chunk_groups, out);
-  out.Varint(bundle.levels.size());
-  for (const std::vector<std::string>& level : bundle.levels) WriteStrings(level, out);
-  WriteStrings(bundle.segments, out);
-  WriteCodes(bundle.chunk_codes, out);
-  WriteCodes(bundle.document_codes, out);
+  WritePart(bundle, out);
   return out.Take();
+}
+
+absl::StatusOr<BundlePart> DecodeBundlePart(std::string_view bytes) {
+  formats::ByteReader in(bytes, "part of a stored document");
+  BundlePart part;
+  ReadPart(in, part);
+  RAG_RETURN_IF_ERROR(in.Finish());
+  return part;
 }
 
 absl::StatusOr<DocumentBundle> DecodeBundle(std::string_view bytes) {
   formats::ByteReader in(bytes, "stored document");
   DocumentBundle bundle;
   const std::string_view document = in.LengthPrefixed();
-  bundle.parents = ReadStrings(in);
-  bundle.chunk_groups = ReadStrings(in);
-  bundle.levels.resize(in.Count(1));
-  for (std::vector<std::string>& level : bundle.levels) level = ReadStrings(in);
-  bundle.segments = ReadStrings(in);
-  bundle.chunk_codes = ReadCodes(in);
-  bundle.document_codes = ReadCodes(in);
+  ReadPart(in, bundle);
   RAG_RETURN_IF_ERROR(in.Finish());
   RAG_ASSIGN_OR_RETURN(bundle.document, formats::DecodeDocument(document));
   return bundle;

@@ -1,6 +1,9 @@
 #include "storage/index_writer.h"
 
 #include <algorithm>
+#include <optional>
+#include <span>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -60,10 +63,30 @@ struct IndexWriter::State {
       header_bytes;  // of the files that FAISS and we read by header
   formats::Counts counts;
 
+  // The next ordinals of the document that is being added.
+  struct Next {
+    std::uint32_t parent = 0;
+    std::uint32_t chunk_group = 0;
+    std::uint32_t segment = 0;
+    std::vector<std::uint32_t> node;  // by level
+    std::uint64_t chunk_row = 0;
+    std::optional<std::size_t> summary_place;  // in document_vectors, when rows follow it already
+  };
+  Next next;
+
+  [[nodiscard]] std::uint32_t document() const {
+    return static_cast<std::uint32_t>(counts.documents);
+  }
   absl::Status FinishShard();
-  absl::Status PutRecords(std::uint32_t document, const DocumentBundle& bundle);
-  absl::Status PutSummaries(std::uint32_t document, const DocumentBundle& bundle);
-  absl::Status PutVectors(std::uint32_t document, const DocumentBundle& bundle);
+  absl::Status PutAll(std::string_view family, const std::vector<std::string>& values,
+                      std::uint32_t& next_item);
+  absl::Status PutSummaries(const BundlePart& part);
+  absl::Status PutChunkVectors(const BundlePart& part);
+  absl::Status PutPart(const BundlePart& part);
+  absl::Status PutRecord(const formats::DocumentRecord& record);
+  void PutLastDocumentVectors(const BundlePart& part);
+  // There are as many vectors and groups as the record says.
+  absl::Status CheckCounts(const formats::DocumentRecord& record) const;
 };
 
 absl::Status IndexWriter::State::FinishShard() {
@@ -76,52 +99,82 @@ absl::Status IndexWriter::State::FinishShard() {
   return absl::OkStatus();
 }
 
-absl::Status IndexWriter::State::PutRecords(std::uint32_t document, const DocumentBundle& bundle) {
-  RAG_RETURN_IF_ERROR(records->Put(formats::kDocumentsFamily, formats::DocumentKey(document),
-                                   formats::Encode(bundle.document)));
-  formats::ByteWriter ordinal;
-  ordinal.Varint(document);
-  RAG_RETURN_IF_ERROR(
-      records->Put(formats::kSourcesFamily, bundle.document.source, ordinal.view()));
-  for (std::uint32_t i = 0; i < bundle.parents.size(); ++i) {
-    RAG_RETURN_IF_ERROR(
-        records->Put(formats::kParentsFamily, formats::ItemKey(document, i), bundle.parents[i]));
-  }
-  for (std::uint32_t i = 0; i < bundle.chunk_groups.size(); ++i) {
-    RAG_RETURN_IF_ERROR(records->Put(formats::kChunksFamily, formats::ItemKey(document, i),
-                                     bundle.chunk_groups[i]));
-  }
-  for (std::uint32_t i = 0; i < bundle.segments.size(); ++i) {
-    RAG_RETURN_IF_ERROR(
-        records->Put(formats::kTermsFamily, formats::ItemKey(document, i), bundle.segments[i]));
+absl::Status IndexWriter::State::PutAll(std::string_view family,
+                                        const std::vector<std::string>& values,
+                                        std::uint32_t& next_item) {
+  for (const std::string& value : values) {
+    RAG_RETURN_IF_ERROR(records->Put(family, formats::ItemKey(document(), next_item++), value));
   }
   return absl::OkStatus();
 }
 
-absl::Status IndexWriter::State::PutSummaries(std::uint32_t document,
-                                              const DocumentBundle& bundle) {
-  for (std::uint32_t level = 0; level < bundle.levels.size(); ++level) {
-    const std::vector<std::string>& nodes = bundle.levels[level];
-    for (std::uint32_t node = 0; node < nodes.size(); ++node) {
+absl::Status IndexWriter::State::PutSummaries(const BundlePart& part) {
+  if (next.node.size() < part.levels.size()) next.node.resize(part.levels.size());
+  for (std::uint32_t level = 0; level < part.levels.size(); ++level) {
+    for (const std::string& node : part.levels[level]) {
       RAG_RETURN_IF_ERROR(records->Put(formats::kSummariesFamily,
-                                       formats::NodeKey(document, level, node), nodes[node]));
+                                       formats::NodeKey(document(), level, next.node[level]++),
+                                       node));
       ++counts.summary_nodes;
     }
   }
   return absl::OkStatus();
 }
 
-absl::Status IndexWriter::State::PutVectors(std::uint32_t document, const DocumentBundle& bundle) {
+absl::Status IndexWriter::State::PutChunkVectors(const BundlePart& part) {
   if (shard == nullptr) {
-    const std::uint32_t number = document / build.shard_documents;
+    const std::uint32_t number = document() / build.shard_documents;
     RAG_ASSIGN_OR_RETURN(shard,
                          ChunkShardWriter::Create(generation.folder() / ChunkShardFile(number),
                                                   build.chunk_dim, vector_range));
   }
-  RAG_RETURN_IF_ERROR(shard->AddDocument(bundle.chunk_codes));
-  document_vectors.Add(document, bundle.document_codes, bundle.document_lists);
-  counts.document_vectors += bundle.document_codes.size() / build.document_dim;
-  ++shard_documents;
+  next.chunk_row += part.chunk_codes.size() / build.chunk_dim;
+  return shard->AddRows(part.chunk_codes);
+}
+
+absl::Status IndexWriter::State::PutPart(const BundlePart& part) {
+  if (part.chunk_codes.size() % build.chunk_dim != 0 ||
+      part.document_codes.size() % build.document_dim != 0) {
+    return absl::InternalError(absl::StrCat("document ", document(), ": vectors are cut short"));
+  }
+  RAG_RETURN_IF_ERROR(PutAll(formats::kParentsFamily, part.parents, next.parent));
+  RAG_RETURN_IF_ERROR(PutAll(formats::kChunksFamily, part.chunk_groups, next.chunk_group));
+  RAG_RETURN_IF_ERROR(PutAll(formats::kTermsFamily, part.segments, next.segment));
+  RAG_RETURN_IF_ERROR(PutSummaries(part));
+  counts.document_vectors += part.document_codes.size() / build.document_dim;
+  return PutChunkVectors(part);
+}
+
+absl::Status IndexWriter::State::PutRecord(const formats::DocumentRecord& record) {
+  RAG_RETURN_IF_ERROR(records->Put(formats::kDocumentsFamily, formats::DocumentKey(document()),
+                                   formats::Encode(record)));
+  formats::ByteWriter ordinal;
+  ordinal.Varint(document());
+  return records->Put(formats::kSourcesFamily, record.source, ordinal.view());
+}
+
+// The row of the summary stands before those that the parts have brought.
+void IndexWriter::State::PutLastDocumentVectors(const BundlePart& part) {
+  std::span<const std::uint8_t> codes = part.document_codes;
+  if (next.summary_place.has_value() && !codes.empty()) {
+    document_vectors.Fill(*next.summary_place, codes.first(build.document_dim));
+    codes = codes.subspan(build.document_dim);
+  }
+  document_vectors.Add(document(), codes, part.document_lists);
+}
+
+absl::Status IndexWriter::State::CheckCounts(const formats::DocumentRecord& record) const {
+  if (next.chunk_row != record.num_chunks) {
+    return absl::InternalError(
+        absl::StrCat(record.source, ": vectors do not match the number of chunks"));
+  }
+  if (record.num_chunks > 0 && record.chunks_per_group == 0) {
+    return absl::InternalError(absl::StrCat(record.source, ": groups of no chunks"));
+  }
+  if (next.chunk_group != formats::NumChunkGroups(record.num_chunks, record.chunks_per_group)) {
+    return absl::InternalError(
+        absl::StrCat(record.source, ": groups do not match the number of chunks"));
+  }
   return absl::OkStatus();
 }
 
@@ -151,31 +204,30 @@ void IndexWriter::UseCentroids(std::vector<float> centroids) {
   state_->document_vectors.UseCentroids(std::move(centroids));
 }
 
+absl::Status IndexWriter::AddPart(const BundlePart& part) {
+  State& state = *state_;
+  RAG_RETURN_IF_ERROR(state.PutPart(part));
+  if (part.document_codes.empty()) return absl::OkStatus();
+  if (!state.next.summary_place.has_value()) {
+    state.next.summary_place = state.document_vectors.AddPlace(state.document());
+  }
+  state.document_vectors.Add(state.document(), part.document_codes, part.document_lists);
+  return absl::OkStatus();
+}
+
 absl::Status IndexWriter::Add(const DocumentBundle& bundle) {
   State& state = *state_;
-  const formats::DocumentRecord& record = bundle.document;
-  if (bundle.chunk_codes.size() != std::size_t{record.num_chunks} * state.build.chunk_dim ||
-      bundle.document_codes.size() % state.build.document_dim != 0) {
-    return absl::InternalError(
-        absl::StrCat(record.source, ": vectors do not match the number of chunks"));
-  }
-  if (record.num_chunks > 0 && record.chunks_per_group == 0) {
-    return absl::InternalError(absl::StrCat(record.source, ": groups of no chunks"));
-  }
-  if (bundle.chunk_groups.size() !=
-      formats::NumChunkGroups(record.num_chunks, record.chunks_per_group)) {
-    return absl::InternalError(
-        absl::StrCat(record.source, ": groups do not match the number of chunks"));
-  }
-  const auto document = static_cast<std::uint32_t>(state.counts.documents);
-  RAG_RETURN_IF_ERROR(state.PutRecords(document, bundle));
-  RAG_RETURN_IF_ERROR(state.PutSummaries(document, bundle));
-  RAG_RETURN_IF_ERROR(state.PutVectors(document, bundle));
+  RAG_RETURN_IF_ERROR(state.PutPart(bundle));
+  RAG_RETURN_IF_ERROR(state.CheckCounts(bundle.document));
+  RAG_RETURN_IF_ERROR(state.PutRecord(bundle.document));
+  state.PutLastDocumentVectors(bundle);
+  RAG_RETURN_IF_ERROR(state.shard->FinishDocument());
   ++state.counts.documents;
-  state.counts.chunks += record.num_chunks;
-  state.counts.parents += bundle.parents.size();
-  state.counts.segments += bundle.segments.size();
-  if (state.shard_documents == state.build.shard_documents) return state.FinishShard();
+  state.counts.chunks += bundle.document.num_chunks;
+  state.counts.parents += state.next.parent;
+  state.counts.segments += state.next.segment;
+  state.next = {};
+  if (++state.shard_documents == state.build.shard_documents) return state.FinishShard();
   return absl::OkStatus();
 }
 

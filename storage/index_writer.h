@@ -34,6 +34,8 @@ class IndexWriter {
   // The centroids of an earlier docs.faiss, to which the lists of the bundles refer. Optional; call
   // before Add.
   void UseCentroids(std::vector<float> centroids);
+  // A part of the next document, before its last one.
+  absl::Status AddPart(const BundlePart& part);
   absl::Status Add(const DocumentBundle& bundle);
   // Writes model/terms.bin. Call once.
   absl::Status SetTermTable(std::string_view bytes);

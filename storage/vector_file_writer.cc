@@ -94,16 +94,22 @@ class StreamingShardWriter final : public ChunkShardWriter {
   StreamingShardWriter(const StreamingShardWriter&) = delete;
   StreamingShardWriter& operator=(const StreamingShardWriter&) = delete;
 
-  absl::Status AddDocument(std::span<const std::uint8_t> codes) override {
+  absl::Status AddRows(std::span<const std::uint8_t> codes) override {
     if (!status_.ok()) return status_;
     if (codes.size() % dim_ != 0) {
       return absl::InvalidArgumentError(
           absl::StrCat(path_.string(), ": ", codes.size(), " bytes are not rows of ", dim_));
     }
-    const std::size_t rows = codes.size() / dim_;
-    while (ids_.size() < rows) ids_.push_back(static_cast<std::int64_t>(ids_.size()));
     status_ = spool_->Append(codes);
-    if (status_.ok()) status_ = spool_->Append(AsBytes(std::span(ids_).first(rows)));
+    list_size_ += codes.size() / dim_;
+    return status_;
+  }
+
+  absl::Status FinishDocument() override {
+    if (!status_.ok()) return status_;
+    const std::size_t rows = std::exchange(list_size_, 0);
+    while (ids_.size() < rows) ids_.push_back(static_cast<std::int64_t>(ids_.size()));
+    status_ = spool_->Append(AsBytes(std::span(ids_).first(rows)));
     sizes_.push_back(rows);
     num_rows_ += rows;
     return status_;
@@ -140,6 +146,7 @@ class StreamingShardWriter final : public ChunkShardWriter {
   float range_;
   absl::Status status_;
   std::vector<std::uint64_t> sizes_;
+  std::size_t list_size_ = 0;      // rows of the document that is being added
   std::vector<std::int64_t> ids_;  // 0, 1, 2 … as many as the longest list
   std::uint64_t num_rows_ = 0;
 };
@@ -163,6 +170,11 @@ class RowStore {
     blocks_.back().insert(blocks_.back().end(), code, code + dim_);
     if (ids_.size() == ids_.capacity()) ids_.reserve(ids_.size() + ids_.size() / 8 + kBlockRows);
     ids_.push_back(id);
+  }
+  void Replace(std::size_t row, std::span<const std::uint8_t> code) {
+    const std::size_t at = row % kBlockRows * dim_;
+    std::copy(code.begin(), code.end(),
+              blocks_[row / kBlockRows].begin() + static_cast<std::ptrdiff_t>(at));
   }
   [[nodiscard]] std::size_t size() const { return ids_.size(); }
   [[nodiscard]] std::size_t dim() const { return dim_; }
@@ -421,6 +433,17 @@ void DocumentVectorsWriter::Add(std::uint32_t document, std::span<const std::uin
     impl_->rows.Add(document, &codes[row * dim],
                     lists.empty() ? RowStore::kUnknownList : lists[row]);
   }
+}
+
+std::size_t DocumentVectorsWriter::AddPlace(std::uint32_t document) {
+  const std::vector<std::uint8_t> nothing(impl_->rows.dim());
+  impl_->rows.Add(document, nothing.data());
+  return impl_->rows.size() - 1;
+}
+
+void DocumentVectorsWriter::Fill(std::size_t place, std::span<const std::uint8_t> code) {
+  assert(code.size() == impl_->rows.dim());
+  impl_->rows.Replace(place, code);
 }
 
 absl::StatusOr<VectorFileInfo> DocumentVectorsWriter::Finish(const std::filesystem::path& path) {

@@ -55,16 +55,24 @@ struct VectorFileInfo {
   std::uint64_t num_rows = 0;
 };
 
-// Streams one shard of chunk vectors: list by list, in document order, memory bounded by one list.
-// Rows are spooled to `path`.tmp, because the table of list sizes precedes the lists in the file.
-// Threads: one thread.
+// Streams one shard of chunk vectors: list by list, in document order. Memory: 8 bytes a row of the
+// longest list. Rows are spooled to `path`.tmp, because the table of list sizes precedes the lists
+// in the file. Threads: one thread.
 class ChunkShardWriter {
  public:
   static absl::StatusOr<std::unique_ptr<ChunkShardWriter>> Create(const std::filesystem::path& path,
                                                                   std::uint32_t dim, float range);
   virtual ~ChunkShardWriter() = default;
-  // The next document's list: n x dim bytes from VectorCodec; ids are 0 .. n - 1. n may be 0.
-  virtual absl::Status AddDocument(std::span<const std::uint8_t> codes) = 0;
+  // The next rows of the document that is being added: n x dim bytes from VectorCodec; the ids of
+  // its rows are 0, 1, 2 …
+  virtual absl::Status AddRows(std::span<const std::uint8_t> codes) = 0;
+  // Closes its list, which may be empty.
+  virtual absl::Status FinishDocument() = 0;
+  // Both: a whole document.
+  absl::Status AddDocument(std::span<const std::uint8_t> codes) {
+    const absl::Status status = AddRows(codes);
+    return status.ok() ? FinishDocument() : status;
+  }
   virtual absl::StatusOr<VectorFileInfo> Finish() = 0;
 };
 
@@ -84,6 +92,10 @@ class DocumentVectorsWriter {
   // the file that the centroids come from, which is its nearest; empty where that is not known.
   void Add(std::uint32_t document, std::span<const std::uint8_t> codes,
            std::span<const std::uint32_t> lists = {});
+  // For a row that precedes others but is known after them: keeps a place for it and returns that,
+  // and fills it, with dim bytes. REQUIRES: filled before Finish.
+  std::size_t AddPlace(std::uint32_t document);
+  void Fill(std::size_t place, std::span<const std::uint8_t> code);
   absl::StatusOr<VectorFileInfo> Finish(const std::filesystem::path& path);
 
  private:

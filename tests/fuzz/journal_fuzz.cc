@@ -18,9 +18,9 @@ using indexer::Journal;
 constexpr std::string_view kPurpose = "fuzzing";
 
 void CheckAnalyzed(std::string_view bytes) {
-  const auto document = indexer::DecodeAnalyzed(bytes);
+  const auto document = indexer::DecodeAnalyzedDocument(bytes);
   if (!document.ok()) return RequireDamage(document.status());
-  Require(indexer::EncodeAnalyzed(*document) == bytes, "encoding a document gives its bytes");
+  Require(indexer::Encode(*document) == bytes, "encoding a document gives its bytes");
 }
 
 void CheckBundle(std::string_view bytes) {

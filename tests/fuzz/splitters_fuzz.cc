@@ -61,8 +61,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const testing::SplitRules rules{.hard_max = hard_max,
                                   .whole_clusters = fuzz::LongestCluster(text) * 4 <= hard_max};
   testing::SplitRules markdown_rules = rules;
-  markdown_rules.front_matter_bytes = indexer::FrontMatterBytes(
-      std::string_view(text).substr(indexer::ByteOrderMarkSize(text)));
+  markdown_rules.front_matter_bytes =
+      indexer::FrontMatterBytes(std::string_view(text).substr(indexer::ByteOrderMarkSize(text)));
   fuzz::Check(**splitter, text, fuzz::MediaType::kMarkdown, markdown_rules);
   fuzz::Check(**splitter, text, fuzz::MediaType::kPlainText, rules);
   return 0;

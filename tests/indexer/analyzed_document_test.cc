@@ -13,8 +13,10 @@
 
 #include <gtest/gtest.h>
 
+#include "formats/chunk_group.h"
 #include "formats/chunk_header.h"
 #include "formats/forward_index.h"
+#include "indexer/stored_term_counter.h"
 #include "tests/formats/damage.h"
 #include "tests/testing/line_splitter.h"
 #include "tests/testing/test_index.h"
@@ -315,17 +317,40 @@ void ExpectSame(const AnalyzedDocument& a, const AnalyzedDocument& b) {
   ExpectSameFrequencies(a.stats, b.stats);
 }
 
-TEST_F(LargeDocument, StatisticsAreThoseOfItsStoredText) {
-  StoredText text{.title = document_.title, .parents = document_.parents, .chunks = {}};
-  for (std::size_t i = 0; i < document_.chunks.size(); ++i) {
-    text.chunks.push_back({TextOf(document_, i), document_.chunks[i].parent});
-  }
+TEST_F(LargeDocument, StatisticsAreThoseOfItsStoredParts) {
   models::TermAnalyzer analyzer;
+  StoredTermCounter counter(analyzer);
+  storage::BundlePart parents;
+  for (const formats::ParentRecord& parent : document_.parents) {
+    parents.parents.push_back(formats::Encode(parent));
+  }
+  ASSERT_TRUE(counter.Add(parents).ok());
+  for (std::size_t i = 0; i < document_.chunks.size(); ++i) {
+    formats::ChunkRecord chunk;
+    chunk.parent = document_.chunks[i].parent;
+    chunk.text = TextOf(document_, i);
+    chunk.range = document_.chunks[i].range;
+    storage::BundlePart part;
+    part.chunk_groups.push_back(formats::EncodeChunkGroup(std::vector{chunk}).value());
+    ASSERT_TRUE(counter.Add(part).ok());
+  }
 
-  const DocumentStats stats = CountTerms(text, analyzer);
+  const DocumentStats stats = counter.Finish(document_.title);
 
   EXPECT_EQ(stats.totals, document_.stats.totals);
   ExpectSameFrequencies(stats, document_.stats);
+}
+
+TEST(StoredTerms, AChunkOfNoParentIsDamage) {
+  models::TermAnalyzer analyzer;
+  StoredTermCounter counter(analyzer);
+  formats::ChunkRecord chunk;
+  chunk.range = {0, 4};
+  chunk.text = "text";
+  storage::BundlePart part;
+  part.chunk_groups.push_back(formats::EncodeChunkGroup(std::vector{chunk}).value());
+
+  EXPECT_TRUE(absl::IsDataLoss(counter.Add(part)));
 }
 
 TEST(AnalyzedCodec, ComesBackWhole) {
@@ -335,29 +360,29 @@ TEST(AnalyzedCodec, ComesBackWhole) {
       "| 1 | 2 |\n\n* item\n* item\n",
       "a.md", *splitter);
 
-  const absl::StatusOr<AnalyzedDocument> back = DecodeAnalyzed(EncodeAnalyzed(document));
+  const absl::StatusOr<AnalyzedDocument> back = DecodeAnalyzedDocument(Encode(document));
 
   ASSERT_TRUE(back.ok()) << back.status();
   ExpectSame(*back, document);
 }
 
 TEST_F(LargeDocument, ComesBackWholeFromItsCode) {
-  const absl::StatusOr<AnalyzedDocument> back = DecodeAnalyzed(EncodeAnalyzed(document_));
+  const absl::StatusOr<AnalyzedDocument> back = DecodeAnalyzedDocument(Encode(document_));
 
   ASSERT_TRUE(back.ok()) << back.status();
   ExpectSame(*back, document_);
 }
 
 TEST(AnalyzedCodec, EveryCutIsAnError) {
-  formats::ForEachCut(EncodeAnalyzed(Analyze(Lines(5, 2))), [](std::string_view bytes) {
-    EXPECT_FALSE(DecodeAnalyzed(bytes).ok()) << bytes.size() << " bytes";
+  formats::ForEachCut(Encode(Analyze(Lines(5, 2))), [](std::string_view bytes) {
+    EXPECT_FALSE(DecodeAnalyzedDocument(bytes).ok()) << bytes.size() << " bytes";
   });
 }
 
 TEST(AnalyzedCodec, NoChangedByteIsACrash) {
   std::size_t decoded = 0;
-  formats::ForEachFlip(EncodeAnalyzed(Analyze(Lines(5, 2))), [&](std::string_view bytes) {
-    if (DecodeAnalyzed(bytes).ok()) ++decoded;
+  formats::ForEachFlip(Encode(Analyze(Lines(5, 2))), [&](std::string_view bytes) {
+    if (DecodeAnalyzedDocument(bytes).ok()) ++decoded;
   });
   EXPECT_GT(decoded, 0U);  // a changed letter of the text is no damage that can be seen
 }

@@ -89,16 +89,30 @@ TEST_F(LoadTextFileTest, AByteOrderMarkInsideIsText) { EXPECT_TRUE(Load(" \xEF\x
 
 TEST_F(LoadTextFileTest, BytesThatAreKnownAreNotJudgedAgain) {
   const CorpusFile file = Write("file.txt", "not \xFF text");
-  std::string seen;
-  const auto known = [&seen](std::string_view bytes) {
-    seen = bytes;
+  formats::Sha256 seen{};
+  const auto known = [&seen](const formats::Sha256& content) {
+    seen = content;
     return true;
   };
 
-  EXPECT_TRUE(LoadTextFile(file, {.is_known = known, .after_read = {}}).ok);
-  EXPECT_EQ(seen, "not \xFF text");
-  const auto unknown = [](std::string_view /*bytes*/) { return false; };
-  EXPECT_FALSE(LoadTextFile(file, {.is_known = unknown, .after_read = {}}).ok);
+  EXPECT_TRUE(LoadTextFile(file, {.is_known = known}).ok);
+  EXPECT_EQ(seen, formats::ComputeSha256("not \xFF text"));
+  const auto unknown = [](const formats::Sha256& /*content*/) { return false; };
+  EXPECT_FALSE(LoadTextFile(file, {.is_known = unknown}).ok);
+}
+
+TEST_F(LoadTextFileTest, OfALargeFileOnlyTheChecksumIsKept) {
+  const CorpusFile file = Write("file.txt", "some text, not \xFF UTF-8");
+
+  const LoadedFile loaded = LoadTextFile(file, {.max_bytes = 10});
+  EXPECT_TRUE(loaded.ok);
+  EXPECT_TRUE(loaded.large);
+  EXPECT_EQ(loaded.bytes, "");
+  EXPECT_EQ(loaded.content, formats::ComputeSha256("some text, not \xFF UTF-8"));
+  EXPECT_FALSE(LoadTextFile(file, {.max_bytes = 23}).large);
+
+  const CorpusFile binary = Write("file.bin", std::string(300000, 'x') + '\0');
+  EXPECT_EQ(LoadTextFile(binary, {.max_bytes = 10}).skipped.detail, "NUL byte at offset 300000");
 }
 
 TEST_F(LoadTextFileTest, AVanishedFileIsUnreadable) {
@@ -140,9 +154,9 @@ TEST_F(LoadTextFileTest, AFileThatChangesOnceIsReadAgain) {
   const CorpusFile file = Write("a.txt", "one\n");
   int readings = 0;
 
-  const LoadedFile loaded = LoadTextFile(file, {.is_known = {}, .after_read = [&] {
-                                                  if (++readings == 1) Append(file, "two\n");
-                                                }});
+  const LoadedFile loaded = LoadTextFile(file, {.after_read = [&] {
+                                           if (++readings == 1) Append(file, "two\n");
+                                         }});
 
   EXPECT_EQ(readings, 2);
   EXPECT_EQ(loaded.bytes, "one\ntwo\n");
@@ -152,10 +166,10 @@ TEST_F(LoadTextFileTest, AFileThatChangesEachTimeIsSkippedAfterFourReadings) {
   const CorpusFile file = Write("a.txt", "one\n");
   int readings = 0;
 
-  const LoadedFile loaded = LoadTextFile(file, {.is_known = {}, .after_read = [&] {
-                                                  ++readings;
-                                                  Append(file, "more\n");
-                                                }});
+  const LoadedFile loaded = LoadTextFile(file, {.after_read = [&] {
+                                           ++readings;
+                                           Append(file, "more\n");
+                                         }});
 
   EXPECT_FALSE(loaded.ok);
   EXPECT_EQ(readings, 4);
@@ -167,10 +181,9 @@ TEST_F(LoadTextFileTest, AChangeThatKeepsTheSizeIsSeenAtOnce) {
   const CorpusFile file = Write("a.txt", "one\n");
   int readings = 0;
 
-  const LoadedFile loaded = LoadTextFile(file, {.is_known = {}, .after_read = [&] {
-                                                  if (++readings == 1)
-                                                    std::fstream(file.path) << "two";
-                                                }});
+  const LoadedFile loaded = LoadTextFile(file, {.after_read = [&] {
+                                           if (++readings == 1) std::fstream(file.path) << "two";
+                                         }});
 
   EXPECT_EQ(loaded.bytes, "two\n");
 }
@@ -179,10 +192,9 @@ TEST_F(LoadTextFileTest, AFileThatIsCutShortWhileReadIsReadAgain) {
   const CorpusFile file = Write("a.txt", "one\ntwo\n");
   int readings = 0;
 
-  const LoadedFile loaded = LoadTextFile(file, {.is_known = {}, .after_read = [&] {
-                                                  if (++readings == 1)
-                                                    fs::resize_file(file.path, 4);
-                                                }});
+  const LoadedFile loaded = LoadTextFile(file, {.after_read = [&] {
+                                           if (++readings == 1) fs::resize_file(file.path, 4);
+                                         }});
 
   EXPECT_EQ(loaded.bytes, "one\n");
 }
@@ -190,10 +202,10 @@ TEST_F(LoadTextFileTest, AFileThatIsCutShortWhileReadIsReadAgain) {
 TEST_F(LoadTextFileTest, AFileThatVanishesBetweenTwoReadingsIsUnreadable) {
   const CorpusFile file = Write("a.txt", "one\n");
 
-  const LoadedFile loaded = LoadTextFile(file, {.is_known = {}, .after_read = [&] {
-                                                  Append(file, "two\n");
-                                                  fs::remove(file.path);
-                                                }});
+  const LoadedFile loaded = LoadTextFile(file, {.after_read = [&] {
+                                           Append(file, "two\n");
+                                           fs::remove(file.path);
+                                         }});
 
   EXPECT_EQ(loaded.skipped.reason, SkipReason::kUnreadable);
 }
@@ -202,10 +214,10 @@ TEST_F(LoadTextFileTest, AFileThatIsReplacedWhileReadIsOneOfBothWhole) {
   const CorpusFile file = Write("a.txt", "old\n");
   const CorpusFile other = Write("b.txt", "newer\n");
 
-  const LoadedFile loaded = LoadTextFile(file, {.is_known = {}, .after_read = [&] {
-                                                  if (fs::exists(other.path))
-                                                    fs::rename(other.path, file.path);
-                                                }});
+  const LoadedFile loaded = LoadTextFile(file, {.after_read = [&] {
+                                           if (fs::exists(other.path))
+                                             fs::rename(other.path, file.path);
+                                         }});
 
   EXPECT_TRUE(loaded.bytes == "old\n" || loaded.bytes == "newer\n") << loaded.skipped.detail;
 }

@@ -18,7 +18,7 @@ namespace rag::testing {
 
 struct SplitRules {
   std::uint64_t front_matter_bytes = 0;  // of the text; not kept when nothing else is there
-  bool unicode_blank = false;  // white space that is not ASCII need not be covered
+  bool unicode_blank = false;            // white space that is not ASCII need not be covered
   std::uint64_t hard_max = ~std::uint64_t{0};
   bool whole_clusters = true;  // false where a grapheme cluster may be longer than hard_max
 };
