@@ -4,8 +4,8 @@
 #include <cmath>
 #include <utility>
 
-#include "formats/chunk_header.h"
 #include "formats/forward_index.h"
+#include "indexer/chunk_costs.h"
 #include "indexer/text_file.h"
 #include "models/hashed_bm25.h"
 
@@ -60,14 +60,6 @@ double SumNearLengths(const std::vector<std::uint32_t>& lengths, std::uint32_t t
     total += length;
   }
   return std::round(total * kUnits) / kUnits;
-}
-
-// The title of a document without headings.
-std::string TitleFromName(std::string_view source) {
-  std::string title = FileStem(source);
-  std::replace_if(
-      title.begin(), title.end(), [](char c) { return c == '_' || c == '-'; }, ' ');
-  return title;
 }
 
 }  // namespace
@@ -231,16 +223,12 @@ void DocumentAnalyzer::AddChunk(const AnalyzedPart& part, std::size_t i) {
   out.section = section;
   out.length = TotalCount(terms);
   out.terms = Shorten(terms);
-  for (int style = 0; style < formats::kNumHeaderStyles; ++style) {
-    std::string formatted = formats::ChunkHeader(static_cast<formats::HeaderStyle>(style),
-                                                 {.source = document_.source,
-                                                  .doc_id = document_.doc_id,
-                                                  .chunk = number,
-                                                  .line_start = part.chunk_lines[2 * i],
-                                                  .line_end = part.chunk_lines[2 * i + 1]});
-    formatted += text;
-    out.cost[style] = static_cast<std::uint32_t>(counter_.Cost(formatted));
-  }
+  SetChunkCosts({.source = document_.source,
+                 .doc_id = document_.doc_id,
+                 .chunk = number,
+                 .line_start = part.chunk_lines[2 * i],
+                 .line_end = part.chunk_lines[2 * i + 1]},
+                text, counter_, out);
   if (segment_.chunks.size() == formats::kSegmentChunks) FinishSegment();
 }
 

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "formats/forward_index.h"
+#include "formats/names.h"
 #include "formats/status_macros.h"
 #include "indexer/analyzed_document.h"
 #include "indexer/build_journal.h"
@@ -16,6 +17,7 @@
 #include "indexer/ordered_pipeline.h"
 #include "indexer/previous_index.h"
 #include "indexer/rebuild_plan.h"
+#include "indexer/relabel.h"
 #include "indexer/stored_term_counter.h"
 #include "models/hashed_bm25.h"
 #include "models/words.h"
@@ -243,6 +245,12 @@ class Build {
     return document.stale || (carry_over_ && document.previous != PlannedDocument::kNone);
   }
 
+  // By the second pass.
+  [[nodiscard]] bool IsMade(const PlannedDocument& document) const {
+    return !IsCarriedOver(document) && document.previous_twin == PlannedDocument::kNone &&
+           document.twin == PlannedDocument::kNone;
+  }
+
   absl::StatusOr<DocumentStats> StoredStatistics(std::uint32_t previous_ordinal) {
     StoredTermCounter counter(ThreadAnalyzer());
     RAG_ASSIGN_OR_RETURN(const storage::DocumentBundle bundle,
@@ -260,9 +268,10 @@ class Build {
     ordinal_of_file_.assign(walk_.files.size() + num_previous, 0);
     std::uint32_t ordinal = 0;
     for (PlannedDocument& document : plan_.documents) {
-      if (IsCarriedOver(document)) {
-        document.file = FileOf(document.previous);
-        file_of_previous[document.previous] = document.file;
+      if (IsCarriedOver(document) || document.moved) {
+        const std::uint32_t previous = document.moved ? document.previous_twin : document.previous;
+        document.file = FileOf(previous);
+        file_of_previous[previous] = document.file;
       }
       ordinal_of_file_[document.file] = ordinal++;
     }
@@ -271,6 +280,11 @@ class Build {
       for (const std::uint32_t gone : plan_.gone) {
         RAG_ASSIGN_OR_RETURN(const DocumentStats stats, StoredStatistics(gone));
         RAG_RETURN_IF_ERROR(stats_.Remove(stats));
+      }
+      for (const PlannedDocument& document : plan_.documents) {
+        if (document.previous_twin == PlannedDocument::kNone || document.moved) continue;
+        RAG_ASSIGN_OR_RETURN(const DocumentStats stats, StoredStatistics(document.previous_twin));
+        stats_.Add(document.file, stats);
       }
       stats_.Settle();
       return absl::OkStatus();
@@ -290,13 +304,14 @@ class Build {
     const DocumentBuilder builder(profile, stats_, *summarizer_, *counter_, chunk_codec,
                                   document_codec);
     RAG_RETURN_IF_ERROR(journal_->BeginBuilding(stats_.Fingerprint()));
+    FindTwins(plan_);
     // Only what is to be made goes through the threads; the documents between are written in turn.
     auto to_write = plan_.documents.begin();
     auto to_make = plan_.documents.begin();
     const auto next = [&]() -> absl::StatusOr<std::optional<const PlannedDocument*>> {
       RAG_RETURN_IF_ERROR(CheckCancel());
       to_make = std::find_if(to_make, plan_.documents.end(),
-                             [this](const PlannedDocument& d) { return !IsCarriedOver(d); });
+                             [this](const PlannedDocument& d) { return IsMade(d); });
       if (to_make == plan_.documents.end()) return std::optional<const PlannedDocument*>();
       return std::optional<const PlannedDocument*>(&*to_make++);
     };
@@ -304,7 +319,7 @@ class Build {
     const auto carry_over_until = [&](const PlannedDocument* end) -> absl::Status {
       for (; to_write != plan_.documents.end() && &*to_write != end; ++to_write) {
         RAG_RETURN_IF_ERROR(CheckCancel());
-        RAG_RETURN_IF_ERROR(CarryOver(*to_write));
+        RAG_RETURN_IF_ERROR(IsCarriedOver(*to_write) ? CarryOver(*to_write) : Copy(*to_write));
         Report("indexing", ++done, plan_.documents.size());
       }
       return absl::OkStatus();
@@ -376,6 +391,26 @@ class Build {
     return Write(bundle, planned);
   }
 
+  // Takes it from one that is the same but for its names.
+  absl::Status Copy(const PlannedDocument& planned) {
+    storage::DocumentBundle bundle;
+    if (planned.twin != PlannedDocument::kNone) {
+      std::optional<BuiltDocument> built = journal_->FindBuilt(plan_.documents[planned.twin]);
+      if (!built.has_value()) {
+        return absl::DataLossError(absl::StrCat(
+            options_.index.string(), ": the journal lost what was made of ",
+            formats::PrintableName(plan_.documents[planned.twin].source), "; build again"));
+      }
+      cut_summaries_ += built->cut_summaries;
+      bundle = std::move(built->bundle);
+    } else {
+      RAG_ASSIGN_OR_RETURN(bundle, bundles_->ReadWhole(planned.previous_twin));
+      bundle.document.metadata.erase(std::string(kStaleKey));
+    }
+    RAG_RETURN_IF_ERROR(Relabel(planned.source, planned.doc_id, *counter_, bundle));
+    return Write(bundle, planned);
+  }
+
   absl::Status Revisit(const storage::BundlePart& part, const PlannedDocument& planned) {
     if (stats_.doubtful().empty()) return absl::OkStatus();
     for (const std::string& segment : part.segments) {
@@ -437,6 +472,7 @@ class Build {
     report.cut_summaries = cut_summaries_;
     report.unchanged = plan_.unchanged;
     report.added = std::move(plan_.added);
+    report.moved = std::move(plan_.moved);
     report.changed = std::move(plan_.changed);
     report.removed = std::move(plan_.removed);
     report.stale = std::move(plan_.stale);

@@ -7,10 +7,11 @@
 // crash.
 //
 // A rebuild carries over the documents whose file has not changed as the generation before holds
-// them, so it costs what changed. Statistics of terms, which decide the scores, are brought up to
-// date exactly; summaries and vectors of documents that are carried over keep the statistics that
-// they were made with, until the chunks that came and went are a quarter of those at the last build
-// from nothing: then all is made anew.
+// them, and takes those of files that were moved, or that equal another one, from there, so it
+// costs what changed. Statistics of terms, which decide the scores, are brought up to date exactly;
+// summaries and vectors of documents that are carried over keep the statistics that they were made
+// with, until the chunks that came and went are a quarter of those at the last build from nothing:
+// then all is made anew.
 #ifndef INDEXER_BUILD_H_
 #define INDEXER_BUILD_H_
 
@@ -25,6 +26,7 @@
 #include "absl/status/statusor.h"
 #include "formats/manifest.h"
 #include "indexer/profile.h"
+#include "indexer/rebuild_plan.h"
 #include "indexer/walk.h"
 
 namespace rag::indexer {
@@ -66,6 +68,7 @@ struct BuildReport {
   // Documents against the generation before; sources, each list ascending.
   std::uint64_t unchanged = 0;
   std::vector<std::string> added;
+  std::vector<MovedDocument> moved;  // in neither of `added` and `removed`
   std::vector<std::string> changed;
   std::vector<std::string> removed;
   std::vector<std::string> stale;  // kept although their file could not be read
@@ -74,9 +77,8 @@ struct BuildReport {
 };
 
 // Builds and publishes, unless there is nothing to do. The index is unchanged unless the result is
-// OK. NOT_FOUND /
-// INVALID_ARGUMENT: corpus or index path; UNAVAILABLE: another writer holds the lock;
-// RESOURCE_EXHAUSTED: disk full; CANCELLED: asked to stop.
+// OK. NOT_FOUND / INVALID_ARGUMENT: corpus or index path; UNAVAILABLE: another writer holds the
+// lock; RESOURCE_EXHAUSTED: disk full; CANCELLED: asked to stop.
 absl::StatusOr<BuildReport> BuildIndex(const BuildOptions& options);
 
 }  // namespace rag::indexer

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "formats/checksum.h"
 #include "formats/status_macros.h"
 #include "indexer/text_file.h"
 #include "indexer/text_parts.h"
@@ -39,8 +40,10 @@ bool FileExaminer::ExamineOnce(const CorpusFile& file, models::TermAnalyzer& ana
   const PreviousIndex::Document* known = Known(document.source);
   LoadOptions options;
   options.max_bytes = kPartBytes;
-  if (known != nullptr) {
-    options.is_known = [&](const formats::Sha256& content) { return content == known->content; };
+  if (parts_.previous != nullptr) {
+    options.is_known = [this](const formats::Sha256& content) {
+      return !parts_.previous->FindContent(content).empty();
+    };
   }
   LoadedFile loaded = LoadTextFile(file, options);
   result.ok = loaded.ok;
@@ -54,6 +57,7 @@ bool FileExaminer::ExamineOnce(const CorpusFile& file, models::TermAnalyzer& ana
     document.num_chunks = known->num_chunks;
     if (parts_.carry_over) return true;
   }
+  if (parts_.carry_over && FindTwin(document)) return true;
   if (parts_.journal == nullptr) return true;
   bool same = true;
   result.status = Analyze(file, std::move(loaded), analyzer, result, same);
@@ -69,6 +73,15 @@ const PreviousIndex::Document* FileExaminer::Known(std::string_view source) cons
   const std::uint32_t ordinal = parts_.previous->Find(source);
   const std::vector<PreviousIndex::Document>& documents = parts_.previous->documents();
   return ordinal == documents.size() ? nullptr : &documents[ordinal];
+}
+
+bool FileExaminer::FindTwin(PlannedDocument& document) const {
+  const std::vector<std::uint32_t> twins =
+      parts_.previous->FindTwins(document.content, document.source);
+  if (twins.empty()) return false;
+  document.previous_twin = twins.front();
+  document.num_chunks = parts_.previous->documents()[twins.front()].num_chunks;
+  return true;
 }
 
 absl::Status FileExaminer::Analyze(const CorpusFile& file, LoadedFile loaded,
@@ -97,6 +110,10 @@ absl::Status FileExaminer::Analyze(const CorpusFile& file, LoadedFile loaded,
     RAG_RETURN_IF_ERROR(parts_.journal->AddAnalyzed(*analyzed, document));
   }
   document.num_chunks = analyzed->num_chunks;
+  if (analyzed->earlier_parts.empty()) {
+    document.likeness =
+        formats::Xxh3(absl::StrCat(static_cast<int>(analyzed->media_type), " ", analyzed->title));
+  }
   result.stats = std::move(analyzed->stats);
   return absl::OkStatus();
 }

@@ -53,6 +53,8 @@ class FileExaminer {
  private:
   // What the generation before holds of a source; null when it holds nothing.
   [[nodiscard]] const PreviousIndex::Document* Known(std::string_view source) const;
+  // Whether the generation before holds a document that is the same but for its source and id.
+  bool FindTwin(PlannedDocument& document) const;
   // False when the file changed between two readings, and nothing came of it.
   bool ExamineOnce(const CorpusFile& file, models::TermAnalyzer& analyzer,
                    ExaminedFile& result) const;

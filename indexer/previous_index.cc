@@ -1,12 +1,15 @@
 #include "indexer/previous_index.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "formats/keys.h"
 #include "formats/names.h"
 #include "formats/status_macros.h"
+#include "indexer/analyzed_document.h"
+#include "indexer/text_file.h"
 
 namespace rag::indexer {
 namespace {
@@ -52,7 +55,10 @@ absl::Status PreviousIndex::ReadDocuments() {
         RAG_ASSIGN_OR_RETURN(formats::DocumentRecord record, formats::DecodeDocument(value));
         documents_.push_back({.source = std::move(record.source),
                               .doc_id = std::move(record.doc_id),
+                              .title = std::move(record.title),
+                              .media_type = record.media_type,
                               .content = record.content_sha256,
+                              .size_bytes = record.size_bytes,
                               .num_chunks = record.num_chunks,
                               .stale = record.metadata.contains(std::string(kStaleKey))});
         return absl::OkStatus();
@@ -63,6 +69,12 @@ absl::Status PreviousIndex::ReadDocuments() {
     return absl::DataLossError(
         absl::StrCat(reader_->folder().string(), ": documents are missing or out of order"));
   }
+  by_content_.resize(documents_.size());
+  std::iota(by_content_.begin(), by_content_.end(), 0U);
+  std::stable_sort(by_content_.begin(), by_content_.end(),
+                   [this](std::uint32_t a, std::uint32_t b) {
+                     return documents_[a].content < documents_[b].content;
+                   });
   return absl::OkStatus();
 }
 
@@ -74,6 +86,32 @@ std::uint32_t PreviousIndex::Find(std::string_view source) const {
     return static_cast<std::uint32_t>(documents_.size());
   }
   return static_cast<std::uint32_t>(it - documents_.begin());
+}
+
+std::span<const std::uint32_t> PreviousIndex::FindContent(const formats::Sha256& content) const {
+  const auto less = [this](std::uint32_t ordinal, const formats::Sha256& wanted) {
+    return documents_[ordinal].content < wanted;
+  };
+  const auto first = std::lower_bound(by_content_.begin(), by_content_.end(), content, less);
+  const auto last = std::find_if(first, by_content_.end(), [&](std::uint32_t ordinal) {
+    return documents_[ordinal].content != content;
+  });
+  return {first, last};
+}
+
+std::vector<std::uint32_t> PreviousIndex::FindTwins(const formats::Sha256& content,
+                                                    std::string_view source) const {
+  std::vector<std::uint32_t> twins;
+  for (const std::uint32_t ordinal : FindContent(content)) {
+    const Document& document = documents_[ordinal];
+    // A title that comes from the name is another one under another name.
+    const bool named = document.title == TitleFromName(document.source);
+    if (document.size_bytes <= kPartBytes && document.media_type == MediaTypeOf(source) &&
+        (!named || document.title == TitleFromName(source))) {
+      twins.push_back(ordinal);
+    }
+  }
+  return twins;
 }
 
 }  // namespace rag::indexer

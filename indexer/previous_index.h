@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,7 +29,10 @@ class PreviousIndex {
   struct Document {
     std::string source;  // with its prefix
     std::string doc_id;
+    std::string title;
+    formats::MediaType media_type = formats::MediaType::kPlainText;
     formats::Sha256 content{};
+    std::uint64_t size_bytes = 0;
     std::uint32_t num_chunks = 0;
     bool stale = false;
   };
@@ -44,6 +48,12 @@ class PreviousIndex {
   [[nodiscard]] const std::vector<Document>& documents() const { return documents_; }
   // The ordinal of a source; documents().size() when it has none.
   [[nodiscard]] std::uint32_t Find(std::string_view source) const;
+  // The ordinals, ascending, of documents with this content.
+  [[nodiscard]] std::span<const std::uint32_t> FindContent(const formats::Sha256& content) const;
+  // Those of them that a file of this name gives, too, but for its source and id; without those
+  // that were indexed in parts.
+  [[nodiscard]] std::vector<std::uint32_t> FindTwins(const formats::Sha256& content,
+                                                     std::string_view source) const;
 
  private:
   PreviousIndex() = default;
@@ -51,6 +61,7 @@ class PreviousIndex {
 
   std::unique_ptr<storage::IndexReader> reader_;
   std::vector<Document> documents_;
+  std::vector<std::uint32_t> by_content_;  // all ordinals, ascending by content, then themselves
 };
 
 }  // namespace rag::indexer

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <string_view>
 #include <utility>
 
@@ -48,21 +49,25 @@ class Comparison {
       : previous_(previous), plan_(plan), seen_(previous.documents().size()) {}
 
   void AddCurrent() {
-    for (const PlannedDocument& document : plan_.documents) {
+    std::vector<PlannedDocument*> added;
+    for (PlannedDocument& document : plan_.documents) {
       const std::uint32_t ordinal = previous_.Find(document.source);
       if (ordinal == seen_.size()) {
-        plan_.added.push_back(document.source);
-      } else {
-        seen_[ordinal] = true;
-        if (document.previous != PlannedDocument::kNone) {
-          ++plan_.unchanged;
-          woken_ = woken_ || previous_.documents()[ordinal].stale;
-          continue;
-        }
-        plan_.changed.push_back(document.source);
-        Drop(ordinal);
+        added.push_back(&document);
+        continue;
       }
-      plan_.changed_chunks += document.num_chunks;
+      seen_[ordinal] = true;
+      if (document.previous != PlannedDocument::kNone) {
+        ++plan_.unchanged;
+        woken_ = woken_ || previous_.documents()[ordinal].stale;
+        continue;
+      }
+      plan_.changed.push_back(document.source);
+      plan_.gone.push_back(ordinal);
+    }
+    // Now it is known which documents of the generation before have no file any more.
+    for (PlannedDocument* document : added) {
+      if (!Move(*document)) plan_.added.push_back(document->source);
     }
   }
 
@@ -81,20 +86,49 @@ class Comparison {
                                    .num_chunks = document.num_chunks});
       } else {
         plan_.removed.push_back(document.source);
-        Drop(ordinal);
+        plan_.gone.push_back(ordinal);
       }
     }
   }
 
   void Finish() {
     std::sort(plan_.gone.begin(), plan_.gone.end());
-    plan_.nothing_to_do = plan_.added.empty() && plan_.gone.empty() && !woken_;
+    CountChunks();
+    plan_.nothing_to_do =
+        plan_.added.empty() && plan_.moved.empty() && plan_.gone.empty() && !woken_;
   }
 
  private:
-  void Drop(std::uint32_t ordinal) {
-    plan_.gone.push_back(ordinal);
-    plan_.changed_chunks += previous_.documents()[ordinal].num_chunks;
+  // False when it takes no other document's place.
+  bool Move(PlannedDocument& document) {
+    if (document.previous_twin == PlannedDocument::kNone) return false;
+    for (const std::uint32_t twin : previous_.FindTwins(document.content, document.source)) {
+      if (seen_[twin]) continue;
+      seen_[twin] = true;
+      document.previous_twin = twin;
+      document.moved = true;
+      plan_.moved.push_back({previous_.documents()[twin].source, document.source});
+      return true;
+    }
+    return false;
+  }
+
+  // A text that goes and comes back in another document is no change.
+  void CountChunks() {
+    std::vector<bool> leaves(seen_.size());
+    for (const std::uint32_t ordinal : plan_.gone) leaves[ordinal] = true;
+    for (const PlannedDocument& document : plan_.documents) {
+      if (document.previous != PlannedDocument::kNone || document.moved) continue;
+      const std::uint32_t twin = document.previous_twin;
+      if (twin != PlannedDocument::kNone && leaves[twin]) {
+        leaves[twin] = false;
+      } else {
+        plan_.changed_chunks += document.num_chunks;
+      }
+    }
+    for (std::uint32_t ordinal = 0; ordinal < leaves.size(); ++ordinal) {
+      if (leaves[ordinal]) plan_.changed_chunks += previous_.documents()[ordinal].num_chunks;
+    }
   }
 
   const PreviousIndex& previous_;
@@ -125,6 +159,16 @@ RebuildPlan PlanRebuild(std::vector<PlannedDocument> documents, const PreviousIn
   std::sort(plan.documents.begin(), plan.documents.end(), BySource);
   comparison.Finish();
   return plan;
+}
+
+void FindTwins(RebuildPlan& plan) {
+  std::map<std::pair<std::uint64_t, formats::Sha256>, std::uint32_t> first;
+  for (std::uint32_t i = 0; i < plan.documents.size(); ++i) {
+    PlannedDocument& document = plan.documents[i];
+    if (!document.analyzed.has_value() || document.likeness == 0) continue;
+    const auto [it, is_first] = first.try_emplace({document.likeness, document.content}, i);
+    if (!is_first) document.twin = it->second;
+  }
 }
 
 }  // namespace rag::indexer

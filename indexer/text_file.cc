@@ -191,4 +191,11 @@ std::string FileStem(std::string_view source) {
   return std::string(dot == std::string_view::npos || dot == 0 ? name : name.substr(0, dot));
 }
 
+std::string TitleFromName(std::string_view source) {
+  std::string title = FileStem(source);
+  std::replace_if(
+      title.begin(), title.end(), [](char c) { return c == '_' || c == '-'; }, ' ');
+  return title;
+}
+
 }  // namespace rag::indexer

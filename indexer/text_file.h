@@ -42,6 +42,8 @@ formats::MediaType MediaTypeOf(std::string_view source);
 
 // The file's name without folders and its last extension.
 std::string FileStem(std::string_view source);
+// The title of a document without headings: its stem, "_" and "-" read as spaces.
+std::string TitleFromName(std::string_view source);
 
 }  // namespace rag::indexer
 

@@ -73,6 +73,7 @@ absl::Status BundleReader::ReadFamily(
 // Reads one document, and hands over a part whenever enough has gathered.
 class BundleReader::DocumentScan {
  public:
+  // No `on_part`: the document is one part.
   DocumentScan(BundleReader& bundles, std::uint32_t document, const PartSink& on_part)
       : bundles_(bundles), document_(document), on_part_(on_part) {}
 
@@ -103,7 +104,7 @@ class BundleReader::DocumentScan {
   // To be called for every value, of so many bytes, that was added to part_.
   absl::Status Added(std::size_t bytes) {
     part_bytes_ += bytes;
-    if (part_bytes_ < kPartBytes) return absl::OkStatus();
+    if (part_bytes_ < kPartBytes || !on_part_) return absl::OkStatus();
     part_bytes_ = 0;
     return on_part_(std::exchange(part_, {}));
   }
@@ -166,24 +167,37 @@ class BundleReader::DocumentScan {
       const auto some = codes.first(std::min(codes.size(), max_bytes));
       part_.chunk_codes.insert(part_.chunk_codes.end(), some.begin(), some.end());
       codes = codes.subspan(some.size());
-      if (!codes.empty()) RAG_RETURN_IF_ERROR(Added(max_bytes));
+      if (codes.empty()) break;
+      ForgetPages(some);
+      RAG_RETURN_IF_ERROR(Added(some.size()));
     }
     return absl::OkStatus();
   }
 
-  // All of them are in the last part, as the first is that of the summary.
+  // The first row is that of the summary, which is for the last part.
   absl::Status ReadDocumentCodes() {
     const VectorFile& file = bundles_.reader_.document_vectors();
     const std::vector<Row>& rows = bundles_.rows_;
     const auto first =
         std::lower_bound(rows.begin(), rows.end(), document_,
                          [](const Row& row, std::uint32_t id) { return row.document < id; });
-    for (auto row = first; row != rows.end() && row->document == document_; ++row) {
-      RAG_ASSIGN_OR_RETURN(const std::span<const std::uint8_t> codes, file.ListCodes(row->list));
-      const auto code = codes.subspan(std::size_t{row->place} * file.dim(), file.dim());
-      part_.document_codes.insert(part_.document_codes.end(), code.begin(), code.end());
-      if (file.num_lists() > 1) part_.document_lists.push_back(row->list);
+    if (first == rows.end() || first->document != document_) return absl::OkStatus();
+    for (auto row = first + 1; row != rows.end() && row->document == document_; ++row) {
+      RAG_RETURN_IF_ERROR(InsertRow(*row, /*in_front=*/false));
+      RAG_RETURN_IF_ERROR(Added(file.dim()));
     }
+    return InsertRow(*first, /*in_front=*/true);
+  }
+
+  absl::Status InsertRow(const Row& row, bool in_front) {
+    const VectorFile& file = bundles_.reader_.document_vectors();
+    RAG_ASSIGN_OR_RETURN(const std::span<const std::uint8_t> codes, file.ListCodes(row.list));
+    const auto code = codes.subspan(std::size_t{row.place} * file.dim(), file.dim());
+    std::vector<std::uint8_t>& to = part_.document_codes;
+    to.insert(in_front ? to.begin() : to.end(), code.begin(), code.end());
+    if (file.num_lists() < 2) return absl::OkStatus();
+    std::vector<std::uint32_t>& lists = part_.document_lists;
+    lists.insert(in_front ? lists.begin() : lists.end(), row.list);
     return absl::OkStatus();
   }
 
@@ -200,6 +214,11 @@ class BundleReader::DocumentScan {
 
 absl::StatusOr<DocumentBundle> BundleReader::Read(std::uint32_t document, const PartSink& on_part) {
   return DocumentScan(*this, document, on_part).Run();
+}
+
+absl::StatusOr<DocumentBundle> BundleReader::ReadWhole(std::uint32_t document) {
+  const PartSink no_parts;
+  return DocumentScan(*this, document, no_parts).Run();
 }
 
 }  // namespace rag::storage

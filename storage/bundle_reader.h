@@ -30,6 +30,8 @@ class BundleReader {
   // Hands what does not fit into one part of some megabytes to `on_part`, and returns the last one.
   // DATA_LOSS when something of the document is missing or damaged; errors of `on_part`.
   absl::StatusOr<DocumentBundle> Read(std::uint32_t document, const PartSink& on_part);
+  // For documents that are known to be small.
+  absl::StatusOr<DocumentBundle> ReadWhole(std::uint32_t document);
 
  private:
   // A row of docs.faiss.

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -41,6 +42,10 @@ absl::StatusOr<formats::FileEntry> DescribeFile(const std::filesystem::path& roo
 // DATA_LOSS unless the file exists with the entry's size and, where the entry has one, its header
 // checksum. Reads the header only. Message: file, expected, found, remedy.
 absl::Status CheckFile(const std::filesystem::path& root, const formats::FileEntry& entry);
+
+// Takes the pages that lie within a mapped range out of memory: they are read again from the file
+// when they are needed. For ranges that are large and used once.
+void ForgetPages(std::span<const std::uint8_t> mapped);
 
 // A file held open for later, so that it can be read after its name is gone. Movable; closed on
 // destruction. Threads: immutable after Open.

@@ -156,11 +156,13 @@ absl::Status IndexWriter::State::PutRecord(const formats::DocumentRecord& record
 // The row of the summary stands before those that the parts have brought.
 void IndexWriter::State::PutLastDocumentVectors(const BundlePart& part) {
   std::span<const std::uint8_t> codes = part.document_codes;
+  std::span<const std::uint32_t> lists = part.document_lists;
   if (next.summary_place.has_value() && !codes.empty()) {
     document_vectors.Fill(*next.summary_place, codes.first(build.document_dim));
     codes = codes.subspan(build.document_dim);
+    if (!lists.empty()) lists = lists.subspan(1);
   }
-  document_vectors.Add(document(), codes, part.document_lists);
+  document_vectors.Add(document(), codes, lists);
 }
 
 absl::Status IndexWriter::State::CheckCounts(const formats::DocumentRecord& record) const {

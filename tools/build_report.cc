@@ -49,13 +49,14 @@ std::map<std::string, std::uint64_t> CountByReason(const indexer::BuildReport& r
 
 // "3 new, 1 changed, 2 removed, 306 unchanged"; empty when all is new.
 std::string Changes(const indexer::BuildReport& report) {
-  if (report.changed.empty() && report.removed.empty() && report.stale.empty() &&
-      report.unchanged == 0) {
+  if (report.changed.empty() && report.moved.empty() && report.removed.empty() &&
+      report.stale.empty() && report.unchanged == 0) {
     return "";
   }
   std::string text =
       absl::StrCat(report.added.size(), " new, ", report.changed.size(), " changed, ",
                    report.removed.size(), " removed, ", report.unchanged, " unchanged");
+  if (!report.moved.empty()) absl::StrAppend(&text, ", ", report.moved.size(), " moved");
   if (!report.stale.empty()) absl::StrAppend(&text, ", ", report.stale.size(), " kept unread");
   return text;
 }
@@ -125,6 +126,10 @@ void PrintPlan(const indexer::BuildReport& report) {
   };
   print("new", report.added);
   print("changed", report.changed);
+  for (const indexer::MovedDocument& document : report.moved) {
+    Write(absl::StrCat("moved ", formats::PrintableName(document.from), " -> ",
+                       formats::PrintableName(document.source), "\n"));
+  }
   print("removed", report.removed);
   print("unread", report.stale);
 }
@@ -138,6 +143,15 @@ nlohmann::ordered_json Sources(const std::vector<std::string>& sources) {
   return list;
 }
 
+nlohmann::ordered_json Moves(const std::vector<indexer::MovedDocument>& moves) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const indexer::MovedDocument& document : moves) {
+    list.push_back({{"source", document.source}, {"moved_from", document.from}});
+    EscapeNames(list.back());
+  }
+  return list;
+}
+
 void PrintJson(const indexer::BuildReport& report, double seconds) {
   const formats::Manifest& manifest = report.manifest;
   nlohmann::ordered_json json;
@@ -146,6 +160,7 @@ void PrintJson(const indexer::BuildReport& report, double seconds) {
   json["why_full"] = report.why_full;
   json["new"] = Sources(report.added);
   json["changed"] = Sources(report.changed);
+  json["moved"] = Moves(report.moved);
   json["removed"] = Sources(report.removed);
   json["kept_unread"] = Sources(report.stale);
   json["unchanged"] = report.unchanged;

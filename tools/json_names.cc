@@ -10,7 +10,8 @@
 namespace rag::tools {
 
 void EscapeNames(nlohmann::ordered_json& object) {
-  static constexpr std::array<const char*, 3> kNames = {"source", "doc_id", "chunk_id"};
+  static constexpr std::array<const char*, 4> kNames = {"source", "doc_id", "chunk_id",
+                                                        "moved_from"};
   const auto is_invalid = [&object](const char* member) {
     if (!object.contains(member)) return false;
     const auto& name = object[member].get_ref<const std::string&>();

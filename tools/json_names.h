@@ -6,9 +6,9 @@
 
 namespace rag::tools {
 
-// When one of the members "source", "doc_id" and "chunk_id" is no valid UTF-8, all of them become
-// formats::EscapeName of what they were and "escaped": true is added. Otherwise nothing changes:
-// JSON has escapes of its own for control characters. REQUIRES: an object.
+// When one of the members "source", "doc_id", "chunk_id" and "moved_from" is no valid UTF-8, all of
+// them become formats::EscapeName of what they were and "escaped": true is added. Otherwise nothing
+// changes: JSON has escapes of its own for control characters. REQUIRES: an object.
 void EscapeNames(nlohmann::ordered_json& object);
 
 }  // namespace rag::tools

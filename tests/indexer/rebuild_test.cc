@@ -53,10 +53,7 @@ class RebuildTest : public BuildTest {
     const auto bundles = storage::BundleReader::Open(reader).value();
     std::map<std::string, storage::DocumentBundle> by_source;
     for (std::uint32_t i = 0; i < reader.manifest().counts.documents; ++i) {
-      const auto no_parts = [](const storage::BundlePart& /*part*/) {
-        return absl::InternalError("these documents are small");
-      };
-      storage::DocumentBundle bundle = bundles->Read(i, no_parts).value();
+      storage::DocumentBundle bundle = bundles->ReadWhole(i).value();
       by_source.emplace(bundle.document.source, std::move(bundle));
     }
     return by_source;
