@@ -9,7 +9,7 @@
 #include "formats/checksum.h"
 #include "formats/status_macros.h"
 #include "indexer/text_file.h"
-#include "indexer/text_parts.h"
+#include "indexer/part_reader.h"
 
 namespace rag::indexer {
 namespace {

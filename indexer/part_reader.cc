@@ -1,4 +1,4 @@
-#include "indexer/text_parts.h"
+#include "indexer/part_reader.h"
 
 #include <algorithm>
 #include <cerrno>

@@ -1,4 +1,4 @@
-#include "indexer/text_parts.h"
+#include "indexer/part_reader.h"
 
 #include <cstdint>
 #include <filesystem>
@@ -21,7 +21,7 @@ namespace {
 using formats::MediaType;
 using Strings = std::vector<std::string>;
 
-class TextPartsTest : public ::testing::Test {
+class PartReaderTest : public ::testing::Test {
  protected:
   [[nodiscard]] CorpusFile Write(std::string_view bytes) const {
     folder_.Write("file.txt", bytes);
@@ -75,7 +75,7 @@ class TextPartsTest : public ::testing::Test {
   testing::TempFolder folder_;
 };
 
-TEST_F(TextPartsTest, GivesTheTextInWindowsOfTheSizeThatWasAskedFor) {
+TEST_F(PartReaderTest, GivesTheTextInWindowsOfTheSizeThatWasAskedFor) {
   const std::string text = "one two three four five six seven";
   Strings windows;
 
@@ -90,7 +90,7 @@ TEST_F(TextPartsTest, GivesTheTextInWindowsOfTheSizeThatWasAskedFor) {
                               "ive six se", "six seven."}));
 }
 
-TEST_F(TextPartsTest, AWindowGrowsForASinkThatNeedsMoreAndIsCutAtItsLargest) {
+TEST_F(PartReaderTest, AWindowGrowsForASinkThatNeedsMoreAndIsCutAtItsLargest) {
   Strings windows;
 
   const auto skipped =
@@ -105,7 +105,7 @@ TEST_F(TextPartsTest, AWindowGrowsForASinkThatNeedsMoreAndIsCutAtItsLargest) {
                               "cccc dddd ee", "cccc dddd .", "eeee", "eeee fff", "eeee ffff."}));
 }
 
-TEST_F(TextPartsTest, WhatIsCutAtTheLargestWindowKeepsItsCharacters) {
+TEST_F(PartReaderTest, WhatIsCutAtTheLargestWindowKeepsItsCharacters) {
   std::string text;
   for (int i = 0; i < 40; ++i) text += "e\xCC\x81\xE7\x81\xAF";  // é in two code points, 灯
   std::string taken;
@@ -123,7 +123,7 @@ TEST_F(TextPartsTest, WhatIsCutAtTheLargestWindowKeepsItsCharacters) {
   EXPECT_EQ(taken, text);
 }
 
-TEST_F(TextPartsTest, NamesTheOffsetOfInvalidUtf8WhereverItIs) {
+TEST_F(PartReaderTest, NamesTheOffsetOfInvalidUtf8WhereverItIs) {
   for (const std::string& bytes :
        {std::string(700000, 'x') + "\xFF tail", std::string(700000, 'x') + "\xE7\x81"}) {
     const auto skipped = ReadTextParts(
@@ -136,7 +136,7 @@ TEST_F(TextPartsTest, NamesTheOffsetOfInvalidUtf8WhereverItIs) {
   }
 }
 
-TEST_F(TextPartsTest, AVanishedFileIsUnreadable) {
+TEST_F(PartReaderTest, AVanishedFileIsUnreadable) {
   const auto skipped = ReadTextParts(
       {"gone.txt", "/nowhere/gone.txt"}, {1000, 2000},
       [](std::string_view rest, bool) -> absl::StatusOr<std::size_t> { return rest.size(); });
@@ -145,7 +145,7 @@ TEST_F(TextPartsTest, AVanishedFileIsUnreadable) {
   EXPECT_EQ((*skipped)->reason, SkipReason::kUnreadable);
 }
 
-TEST_F(TextPartsTest, AnErrorOfTheSinkIsPassedOn) {
+TEST_F(PartReaderTest, AnErrorOfTheSinkIsPassedOn) {
   const auto skipped = ReadTextParts(Write("text"), {1000, 2000},
                                      [](std::string_view, bool) -> absl::StatusOr<std::size_t> {
                                        return absl::ResourceExhaustedError("disk full");
@@ -154,7 +154,7 @@ TEST_F(TextPartsTest, AnErrorOfTheSinkIsPassedOn) {
   EXPECT_TRUE(absl::IsResourceExhausted(skipped.status()));
 }
 
-TEST_F(TextPartsTest, PartsHoldWhatIsAskedOfSplitters) {
+TEST_F(PartReaderTest, PartsHoldWhatIsAskedOfSplitters) {
   const auto structure = MakeStructureSplitter({40, 60, 250}).value();
   const auto article = MakeArticleSplitter(40);
   std::size_t in_parts = 0;
@@ -177,7 +177,7 @@ TEST_F(TextPartsTest, PartsHoldWhatIsAskedOfSplitters) {
   EXPECT_GT(in_parts, 100U);
 }
 
-TEST_F(TextPartsTest, NothingIsLostWherePartsAreCutByForce) {
+TEST_F(PartReaderTest, NothingIsLostWherePartsAreCutByForce) {
   const auto structure = MakeStructureSplitter({40, 60, 250}).value();
   for (std::uint32_t seed = 0; seed < 120; ++seed) {
     const std::string text = testing::TextMaker(seed).Soup();
@@ -190,7 +190,7 @@ TEST_F(TextPartsTest, NothingIsLostWherePartsAreCutByForce) {
 }
 
 // Sections that fit into a part are split as if there were no parts.
-TEST_F(TextPartsTest, SectionsStayWhole) {
+TEST_F(PartReaderTest, SectionsStayWhole) {
   std::string text = "---\na: b\n---\n\nBefore all headings.\n\n";
   for (int i = 0; i < 60; ++i) {
     text += std::string(static_cast<std::size_t>(1 + i % 3), '#') + " Part " + std::to_string(i) +
@@ -207,7 +207,7 @@ TEST_F(TextPartsTest, SectionsStayWhole) {
   EXPECT_TRUE(testing::SameSplit(parts, whole));
 }
 
-TEST_F(TextPartsTest, ASectionInTwoPartsHasItsHeadingsInBoth) {
+TEST_F(PartReaderTest, ASectionInTwoPartsHasItsHeadingsInBoth) {
   std::string text = "# Top\n\n## Sub\n\n";
   for (int i = 0; i < 50; ++i) text += "Paragraph " + std::to_string(i) + " of the section.\n\n";
   const auto splitter = MakeStructureSplitter({40, 60, 250}).value();
@@ -224,7 +224,7 @@ TEST_F(TextPartsTest, ASectionInTwoPartsHasItsHeadingsInBoth) {
   }
 }
 
-TEST_F(TextPartsTest, TheArticlesChunksAreTheSameInParts) {
+TEST_F(PartReaderTest, TheArticlesChunksAreTheSameInParts) {
   const auto splitter = MakeArticleSplitter(120);
   for (std::uint32_t seed = 0; seed < 60; ++seed) {
     testing::TextMaker maker(seed);

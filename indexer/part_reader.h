@@ -1,6 +1,6 @@
 // Reading a file that is too large to be held, part by part.
-#ifndef INDEXER_TEXT_PARTS_H_
-#define INDEXER_TEXT_PARTS_H_
+#ifndef INDEXER_PART_READER_H_
+#define INDEXER_PART_READER_H_
 
 #include <cstddef>
 #include <functional>
@@ -32,4 +32,4 @@ absl::StatusOr<std::optional<SkippedFile>> ReadTextParts(const CorpusFile& file,
 
 }  // namespace rag::indexer
 
-#endif  // INDEXER_TEXT_PARTS_H_
+#endif  // INDEXER_PART_READER_H_
