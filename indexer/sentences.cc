@@ -14,9 +14,37 @@ constexpr std::size_t kNowhere = static_cast<std::size_t>(-1);
 
 bool IsSpacedStop(char32_t c) { return c == '.' || c == '!' || c == '?'; }
 
-// Full stops that need no white space after them: CJK (U+3002, U+FF01, U+FF1F, U+FF61) and danda.
+// Full stops that need no white space after them: those of Unicode's property Sentence_Terminal in
+// living scripts, and that of full width, which may be a decimal point, too.
 bool IsUnspacedStop(char32_t c) {
-  return c == 0x3002 || c == 0xFF01 || c == 0xFF1F || c == 0xFF61 || c == 0x0964 || c == 0x0965;
+  if (c < 0x0589) return false;
+  constexpr std::u32string_view kStops =
+      U"\u0589"                    // Armenian
+      U"\u061D\u061E\u061F\u06D4"  // Arabic
+      U"\u0700\u0701\u0702"        // Syriac
+      U"\u07F9"                    // N'Ko
+      U"\u0964\u0965"              // danda: Devanagari, Bengali and others
+      U"\u104A\u104B"              // Myanmar
+      U"\u1362\u1367\u1368"        // Ethiopic
+      U"\u1803\u1809"              // Mongolian
+      U"\u17D4\u17D5"              // Khmer
+      U"\u0F0D\u0F0E"              // Tibetan
+      U"\u203C\u203D\u2047\u2048\u2049\u2E2E"
+      U"\u3002\uFF01\uFF1F\uFF61"  // CJK
+      U"\uFF0E";
+  return kStops.find(c) != std::u32string_view::npos;
+}
+
+bool IsDigit(char32_t c) { return (c >= '0' && c <= '9') || (c >= 0xFF10 && c <= 0xFF19); }
+
+// Thai and Lao, which end sentences with a space and no full stop. Without digits.
+bool IsThaiOrLao(char32_t c) {
+  return (c >= 0x0E01 && c <= 0x0E4E && c != 0x0E3F) || (c >= 0x0E81 && c <= 0x0ECF);
+}
+
+// Their signs of repetition and abbreviation, which stand behind a space, too.
+bool IsThaiOrLaoSign(char32_t c) {
+  return c == 0x0E2F || c == 0x0E46 || c == 0x0EAF || c == 0x0EC6;
 }
 
 // Closing quotes and brackets, which belong to the sentence before them.
@@ -39,8 +67,17 @@ bool IsAbbreviation(std::string_view word) {
          word.find('.') != std::string_view::npos;  // e.g  i.e  a.m  U.S
 }
 
+// Names follow these, so no sentence ends with them.
 bool IsTitle(std::string_view word) {
-  return word == "dr" || word == "mr" || word == "mrs" || word == "ms" || word == "prof";
+  static constexpr std::array<std::string_view, 18> kWords = {
+      "capt", "col", "dr", "gen",  "gov", "hon", "lt",  "messrs", "mme",
+      "mr",   "mrs", "ms", "prof", "rev", "sen", "sgt", "st",     "v"};
+  return std::binary_search(kWords.begin(), kWords.end(), word);
+}
+
+// One capital letter, as in "J. R. Osk"; but "I" is a word.
+bool IsInitial(std::string_view word) {
+  return word.size() == 1 && word[0] >= 'A' && word[0] <= 'Z' && word[0] != 'I';
 }
 
 // Whether the full stop at text[stop] belongs to a title or an abbreviation; `next` follows the
@@ -55,6 +92,7 @@ bool IsInnerStop(std::string_view text, std::size_t stop, char32_t next) {
   if (start > 0 && static_cast<unsigned char>(text[start - 1]) >= 0x80) return false;
   std::string word(text.substr(start, stop - start));
   if (word.empty() || word.size() > kLongestWord || !IsAsciiLetter(word[0])) return false;
+  if (IsInitial(word) && next >= 'A' && next <= 'Z') return true;
   for (char& c : word)
     c = static_cast<char>(c | 0x20);  // letters to lower case; '.' keeps its value
   if (IsTitle(word)) return true;
@@ -120,6 +158,7 @@ class SentenceScanner {
     const char32_t next = DecodeAt(text_, gap.end).value;
     bool ends = gap.line_ends >= 2 || stop_ != Stop::kNone;
     if (ends && gap.line_ends < 2 && previous_ == '.') ends = !IsInnerStop(text_, pos - 1, next);
+    if (IsThaiOrLao(previous_) && IsThaiOrLao(next) && !IsThaiOrLaoSign(next)) ends = true;
     if (ends && MayCut(previous_, first) && MayCut(gap.last, next)) {
       End();
     } else {
@@ -128,7 +167,9 @@ class SentenceScanner {
   }
 
   void OnCharacter(const CodePoint& c, std::size_t pos) {
-    const bool more_stop = IsCloser(c.value) || IsSpacedStop(c.value) || IsUnspacedStop(c.value);
+    const bool decimal = previous_ == 0xFF0E && IsDigit(c.value);
+    const bool more_stop =
+        decimal || IsCloser(c.value) || IsSpacedStop(c.value) || IsUnspacedStop(c.value);
     if (stop_ == Stop::kUnspaced && !more_stop && MayCut(previous_, c.value)) End();
     if (start_ == kNowhere) start_ = pos;
     if (IsUnspacedStop(c.value)) {
