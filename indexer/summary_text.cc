@@ -1,7 +1,9 @@
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "indexer/sentences.h"
 #include "indexer/summarizer.h"
@@ -21,14 +23,32 @@ bool Adjoin(std::string_view text, Span left, Span right) {
          std::string_view::npos;
 }
 
+// Its sentences in the order of the text, each byte once: chunks may overlap, and then a sentence,
+// or a part of it, is in two of them.
+std::vector<Span> SentenceRanges(const DocumentText& document, const DraftSummary& summary) {
+  std::vector<Span> ranges;
+  ranges.reserve(summary.sentences.size());
+  for (const std::uint32_t index : summary.sentences) {
+    ranges.push_back(document.sentences[index].range);
+  }
+  std::sort(ranges.begin(), ranges.end());
+  std::uint64_t end = 0;
+  for (Span& range : ranges) {
+    range.start = std::min(std::max(range.start, end), range.end);
+    end = std::max(end, range.end);
+  }
+  std::erase_if(ranges, [](Span range) { return range.empty(); });
+  return ranges;
+}
+
 }  // namespace
 
 std::string RenderSummary(const DocumentText& document, const DraftSummary& summary) {
   if (!summary.text.empty()) return summary.text;
   std::string out;
-  for (const std::uint32_t index : summary.sentences) {
+  for (const Span range : SentenceRanges(document, summary)) {
     if (!out.empty()) out += ' ';
-    out += CollapseWhiteSpace(Slice(document.text, document.sentences[index].range));
+    out += CollapseWhiteSpace(Slice(document.text, range));
   }
   return out;
 }
@@ -37,8 +57,7 @@ formats::Summary ToSummary(const DocumentText& document, const DraftSummary& sum
   formats::Summary out;
   out.text = summary.text;
   if (!out.text.empty()) return out;
-  for (const std::uint32_t index : summary.sentences) {
-    const Span range = document.sentences[index].range;
+  for (const Span range : SentenceRanges(document, summary)) {
     if (!out.spans.empty() && Adjoin(document.text, out.spans.back(), range)) {
       out.spans.back().end = range.end;
     } else {
