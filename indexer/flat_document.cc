@@ -11,7 +11,7 @@
 namespace rag::indexer {
 namespace {
 
-constexpr std::size_t kFirstPrefixBytes = 1 << 16;
+constexpr std::size_t kFirstPrefixBytes = 1 << 12;
 constexpr std::size_t kPrefixGrowth = 8;
 
 // The title of the first heading, for which a long text need not be parsed as a whole: a heading

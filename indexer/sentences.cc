@@ -80,10 +80,12 @@ bool IsInitial(std::string_view word) {
   return word.size() == 1 && word[0] >= 'A' && word[0] <= 'Z' && word[0] != 'I';
 }
 
-// Whether the full stop at text[stop] belongs to a title or an abbreviation; `next` follows the
-// white space after it.
+// Whether the full stop at text[stop] ends no sentence, because of what is before it; `next`
+// follows the white space after it.
 bool IsInnerStop(std::string_view text, std::size_t stop, char32_t next) {
   constexpr std::size_t kLongestWord = 8;
+  const bool lower_case = next >= 'a' && next <= 'z';
+  if (stop > 0 && text[stop - 1] == '.') return lower_case;  // an ellipsis
   std::size_t start = stop;
   while (start > 0 && stop - start <= kLongestWord &&
          (IsAsciiLetter(text[start - 1]) || text[start - 1] == '.')) {
@@ -96,8 +98,8 @@ bool IsInnerStop(std::string_view text, std::size_t stop, char32_t next) {
   for (char& c : word)
     c = static_cast<char>(c | 0x20);  // letters to lower case; '.' keeps its value
   if (IsTitle(word)) return true;
-  const bool goes_on = (next >= 'a' && next <= 'z') || (next >= '0' && next <= '9');
-  return goes_on && IsAbbreviation(word) && word.back() != '.';
+  const bool goes_on = lower_case || (next >= '0' && next <= '9');
+  return goes_on && IsAbbreviation(word);
 }
 
 // White space from `pos` on, and what it separates.

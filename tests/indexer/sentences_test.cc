@@ -45,6 +45,11 @@ TEST(SplitSentences, RunsOfStopsAreOneEnd) {
   EXPECT_EQ(Split("Yes... Mostly. Safe?! Yes"), (Strings{"Yes...", "Mostly.", "Safe?!", "Yes"}));
 }
 
+TEST(SplitSentences, AnEllipsisBeforeLowerCaseEndsNone) {
+  EXPECT_EQ(Split("Yes... mostly. Well... 3 of them."),
+            (Strings{"Yes... mostly.", "Well...", "3 of them."}));
+}
+
 TEST(SplitSentences, ChineseAndJapaneseNeedNoWhiteSpace) {
   EXPECT_EQ(Split("第一句。第二句！「第三句？」第四句"),
             (Strings{"第一句。", "第二句！", "「第三句？」", "第四句"}));
