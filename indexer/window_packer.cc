@@ -37,11 +37,12 @@ void WindowPacker::Close() {
 void WindowPacker::Emit() {
   const std::size_t count = CountFitting();
   chunks_.push_back({start_, pieces_[count - 1].end});
-  const std::vector<Span> pieces = std::exchange(pieces_, {});
+  pieces_.erase(pieces_.begin(), pieces_.begin() + static_cast<std::ptrdiff_t>(count));
   SetTail(chunks_.back(), limits_.overlap);
-  for (std::size_t i = count; i < pieces.size(); ++i) {
-    Add(pieces[i], Measure(pieces[i].start, pieces[i].end));
-  }
+  if (pieces_.empty()) return;
+  if (start_ == end_) start_ = pieces_.front().start;
+  end_ = pieces_.back().end;
+  size_ = Measure(start_, end_);
 }
 
 std::vector<Span> WindowPacker::Take() {

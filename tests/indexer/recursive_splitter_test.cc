@@ -121,8 +121,10 @@ TEST(RecursiveSplitter, ASummingErrorOfTheCounterMakesNoChunkTooLong) {
       std::shared_ptr<const models::TokenCounter>(*models::MakeTokenCounter("article-chars4-v1"));
   std::string text;
   for (int i = 0; i < 200; ++i) text += "lantern ";
-  for (const std::string& chunk : Split({10, 3}, text, TextRuler(counter))) {
-    EXPECT_LE(counter->CountTokens(chunk), 10U) << chunk;
+  for (const std::uint32_t overlap : {0U, 3U, 9U}) {
+    for (const std::string& chunk : Split({10, overlap}, text, TextRuler(counter))) {
+      EXPECT_LE(counter->CountTokens(chunk), 10U) << chunk;
+    }
   }
 }
 
