@@ -74,16 +74,24 @@ Sizes ProfileSizes(const Profile& profile) {
   return {};
 }
 
+ChunkUnit UnitOf(const SplitterArguments& args, const Profile& profile) {
+  if (!args.unit.has_value()) return profile.chunk_unit;
+  return *args.unit == "tokens" ? ChunkUnit::kTokens : ChunkUnit::kCharacters;
+}
+
 // What was given, else what follows from that, else the profile's.
 Sizes ChosenSizes(const SplitterArguments& args, const Profile& profile) {
   constexpr std::int64_t kCharactersPerToken = 4;
   constexpr std::int64_t kSizesPerMax = 6;
   Sizes sizes = ProfileSizes(profile);
-  if (args.unit == "tokens" && profile.chunk_unit == ChunkUnit::kCharacters) {
-    sizes.size /= kCharactersPerToken;
-    sizes.overlap /= kCharactersPerToken;
-    sizes.max /= kCharactersPerToken;
-  }
+  const ChunkUnit unit = UnitOf(args, profile);
+  const auto convert = [&](std::int64_t& value) {
+    if (unit == profile.chunk_unit) return;
+    value = unit == ChunkUnit::kTokens ? value / kCharactersPerToken : value * kCharactersPerToken;
+  };
+  convert(sizes.size);
+  convert(sizes.overlap);
+  convert(sizes.max);
   if (args.size.has_value()) {
     sizes.size = *args.size;
     sizes.max =
@@ -118,11 +126,13 @@ void SetSizes(const Sizes& sizes, Profile& profile) {
   const auto overlap = static_cast<std::uint32_t>(sizes.overlap);
   const auto max = static_cast<std::uint32_t>(sizes.max);
   switch (profile.splitter) {
-    case SplitterKind::kStructure:
-      // Prose is cut above nine sevenths of what is packed, as by default.
-      profile.structure = {
-          .target = size, .cap = std::min(size + size * 2 / 7, max), .hard_max = max};
+    case SplitterKind::kStructure: {
+      indexer::StructureSizes& structure = profile.structure;
+      // For another size, prose is cut above nine sevenths of it, as by default.
+      if (size != structure.target) structure.cap = size + size * 2 / 7;
+      structure = {.target = size, .cap = std::min(structure.cap, max), .hard_max = max};
       break;
+    }
     case SplitterKind::kArticle:
       profile.article_size = size;
       break;
@@ -160,7 +170,7 @@ absl::Status ApplySplitterOptions(const SplitterArguments& args, Profile& profil
   const Sizes sizes = ChosenSizes(args, profile);
   RAG_RETURN_IF_ERROR(CheckSizes(sizes, OptionsOf(profile.splitter)));
   SetSizes(sizes, profile);
-  if (args.unit == "tokens") profile.chunk_unit = ChunkUnit::kTokens;
+  profile.chunk_unit = UnitOf(args, profile);
   return absl::OkStatus();
 }
 

@@ -32,6 +32,20 @@ TEST(SplitterOptions, NothingGivenChangesNothing) {
   EXPECT_EQ(Id({}, indexer::FindProfile("article").value()), "article-v1/size=420");
 }
 
+TEST(SplitterOptions, WhatIsNotGivenStaysTheProfiles) {
+  Profile profile = Default();
+  profile.structure = {.target = 100, .cap = 200, .hard_max = 300};
+  profile.recursive = {.size = 50};
+  profile.chunk_unit = ChunkUnit::kTokens;
+
+  EXPECT_EQ(Id({}, profile), "structure-v1/target=100/cap=200/max=300");
+  EXPECT_EQ(Id({.max = 150}, profile), "structure-v1/target=100/cap=150/max=150");
+  EXPECT_EQ(Id({.splitter = "recursive"}, profile),
+            "recursive-v1/size=50/overlap=0/unit=chars4-v1");
+  EXPECT_EQ(Id({.splitter = "recursive", .unit = "chars"}, profile),
+            "recursive-v1/size=200/overlap=0/unit=chars");
+}
+
 TEST(SplitterOptions, EachSplitterHasSizesOfItsOwn) {
   EXPECT_EQ(Id({.splitter = "structure"}), "structure-v1/target=280/cap=360/max=1680");
   EXPECT_EQ(Id({.splitter = "article"}), "article-v1/size=420");
