@@ -75,14 +75,15 @@ bool IsTitle(std::string_view word) {
   return std::binary_search(kWords.begin(), kWords.end(), word);
 }
 
-// One capital letter, as in "J. R. Osk"; but "I" is a word.
-bool IsInitial(std::string_view word) {
-  return word.size() == 1 && word[0] >= 'A' && word[0] <= 'Z' && word[0] != 'I';
+// One capital letter and a full stop, as in "J. R. Osk".
+bool IsInitialAt(std::string_view text, std::size_t pos) {
+  return pos + 1 < text.size() && text[pos] >= 'A' && text[pos] <= 'Z' && text[pos + 1] == '.' &&
+         (pos == 0 || !IsAsciiLetter(text[pos - 1]));
 }
 
-// Whether the full stop at text[stop] ends no sentence, because of what is before it; `next`
-// follows the white space after it.
-bool IsInnerStop(std::string_view text, std::size_t stop, char32_t next) {
+// Whether the full stop at text[stop] ends no sentence, because of what is before it. The text goes
+// on at `next_pos`, with `next`.
+bool IsInnerStop(std::string_view text, std::size_t stop, std::size_t next_pos, char32_t next) {
   constexpr std::size_t kLongestWord = 8;
   const bool lower_case = next >= 'a' && next <= 'z';
   if (stop > 0 && text[stop - 1] == '.') return lower_case;  // an ellipsis
@@ -94,7 +95,11 @@ bool IsInnerStop(std::string_view text, std::size_t stop, char32_t next) {
   if (start > 0 && static_cast<unsigned char>(text[start - 1]) >= 0x80) return false;
   std::string word(text.substr(start, stop - start));
   if (word.empty() || word.size() > kLongestWord || !IsAsciiLetter(word[0])) return false;
-  if (IsInitial(word) && next >= 'A' && next <= 'Z') return true;
+  if (word.size() == 1 && IsInitialAt(text, start) && next >= 'A' && next <= 'Z') {
+    // Alone it may as well be the end of a sentence, as in "section C. The".
+    const bool after_another = start >= 3 && text[start - 1] == ' ' && IsInitialAt(text, start - 3);
+    return after_another || IsInitialAt(text, next_pos);
+  }
   for (char& c : word)
     c = static_cast<char>(c | 0x20);  // letters to lower case; '.' keeps its value
   if (IsTitle(word)) return true;
@@ -159,7 +164,8 @@ class SentenceScanner {
     if (start_ == kNowhere || gap.end == text_.size()) return;
     const char32_t next = DecodeAt(text_, gap.end).value;
     bool ends = gap.line_ends >= 2 || stop_ != Stop::kNone;
-    if (ends && gap.line_ends < 2 && previous_ == '.') ends = !IsInnerStop(text_, pos - 1, next);
+    if (ends && gap.line_ends < 2 && previous_ == '.')
+      ends = !IsInnerStop(text_, pos - 1, gap.end, next);
     if (IsThaiOrLao(previous_) && IsThaiOrLao(next) && !IsThaiOrLaoSign(next)) ends = true;
     if (ends && MayCut(previous_, first) && MayCut(gap.last, next)) {
       End();

@@ -14,11 +14,11 @@ namespace rag::indexer {
 // sentence ends after . ! ? (and closing quotes or brackets) before white space, after the full
 // stops of other scripts (CJK, danda, Arabic, Ethiopic, Khmer …) with or without white space, at a
 // space between two letters of Thai or of Lao, and at a blank line; never inside a grapheme
-// cluster. The full stop of a title (Dr. Prof. St.), of "v." and of an initial before a capital
-// letter ends none, and before a lower-case letter or a digit neither does that of a usual
-// abbreviation (Fig. vol. etc. Jan.) or of a dotted word (e.g. a.m. U.S.). White space around the
-// whole text is in none, even with a mark on it. Blank text has none. Together the ranges cover
-// everything that is not white space.
+// cluster. The full stop of a title (Dr. Prof. St.), of "v." and of initials in a row (J. R. Osk)
+// ends none; before a lower-case letter or a digit neither does that of a usual abbreviation (Fig.
+// vol. etc. Jan.) or of a dotted word (e.g. a.m. U.S.), nor an ellipsis before the former. White
+// space around the whole text is in none, even with a mark on it. Blank text has none. Together the
+// ranges cover everything that is not white space.
 std::vector<formats::Span> SplitSentences(std::string_view text);
 
 // White space runs become one space, and are trimmed at both ends.

@@ -96,10 +96,12 @@ TEST(SplitSentences, TitlesEndNone) {
             (Strings{"Dr. Osk met Prof. Tarn.", "They spoke."}));
 }
 
-TEST(SplitSentences, InitialsBeforeANameEndNone) {
+TEST(SplitSentences, InitialsInARowAndTitlesBeforeANameEndNone) {
   EXPECT_EQ(Split("So J. R. Osk of St. Ann met Capt. Tarn in Osk v. Tarn. They spoke."),
             (Strings{"So J. R. Osk of St. Ann met Capt. Tarn in Osk v. Tarn.", "They spoke."}));
-  EXPECT_EQ(Split("So did I. Then we left."), (Strings{"So did I.", "Then we left."}));
+  // A letter alone may be the end of a sentence.
+  EXPECT_EQ(Split("See table C. The rest is in J. R. Osk."),
+            (Strings{"See table C.", "The rest is in J. R. Osk."}));
 }
 
 TEST(SplitSentences, AbbreviationsBeforeLowerCaseOrDigitsEndNone) {
