@@ -7,9 +7,12 @@
 
 #include "benchmarks/made_up_prose.h"
 #include "indexer/analyzed_document.h"
+#include "indexer/recursive_splitter.h"
+#include "indexer/sentence_splitter.h"
 #include "indexer/sentences.h"
 #include "indexer/splitter.h"
 #include "indexer/summarizer.h"
+#include "indexer/token_splitter.h"
 #include "models/token_counter.h"
 #include "models/words.h"
 
@@ -31,6 +34,34 @@ BENCHMARK(BM_SplitStructure)->ArgName("paragraphs")->Arg(20)->Arg(2000);
 
 void BM_SplitArticle(benchmark::State& state) { Split(state, *indexer::MakeArticleSplitter()); }
 BENCHMARK(BM_SplitArticle)->ArgName("paragraphs")->Arg(20)->Arg(2000);
+
+void BM_SplitRecursive(benchmark::State& state) {
+  Split(state, *indexer::MakeRecursiveSplitter({}, {}).value());
+}
+BENCHMARK(BM_SplitRecursive)->ArgName("paragraphs")->Arg(20)->Arg(2000);
+
+void BM_SplitRecursiveWithOverlap(benchmark::State& state) {
+  Split(state, *indexer::MakeRecursiveSplitter({.size = 400, .overlap = 50}, {}).value());
+}
+BENCHMARK(BM_SplitRecursiveWithOverlap)->ArgName("paragraphs")->Arg(20)->Arg(2000);
+
+// No paragraph fits, so that most is cut at words.
+void BM_SplitRecursiveSmall(benchmark::State& state) {
+  Split(state, *indexer::MakeRecursiveSplitter({.size = 40}, {}).value());
+}
+BENCHMARK(BM_SplitRecursiveSmall)->ArgName("paragraphs")->Arg(20)->Arg(2000);
+
+void BM_SplitSentence(benchmark::State& state) {
+  Split(state, *indexer::MakeSentenceSplitter({}, {}).value());
+}
+BENCHMARK(BM_SplitSentence)->ArgName("paragraphs")->Arg(20)->Arg(2000);
+
+void BM_SplitTokens(benchmark::State& state) {
+  Split(state, *indexer::MakeTokenSplitter(
+                    {}, models::MakeTokenCounter(models::kDefaultTokenCounter).value())
+                    .value());
+}
+BENCHMARK(BM_SplitTokens)->ArgName("paragraphs")->Arg(20)->Arg(2000);
 
 // A document as the summarisers see it, with the texts that it points into.
 struct ReadDocument {

@@ -72,6 +72,10 @@ bool IsWhiteSpace(char32_t c) {
          c == 0x2029 || c == 0x202F || c == 0x205F || c == 0x3000;
 }
 
+bool IsBreakingSpace(char32_t c) {
+  return IsWhiteSpace(c) && c != 0xA0 && c != 0x2007 && c != 0x202F;
+}
+
 bool MayCut(char32_t before, char32_t after) {
   if (BothAscii(before, after)) return before != '\r' || after != '\n';
   return utf8proc_grapheme_break(ToUtf8proc(before), ToUtf8proc(after)) &&

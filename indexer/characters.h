@@ -34,6 +34,8 @@ std::size_t ByteOrderMarkSize(std::string_view text);
 
 // Unicode white space as Python's str.isspace() and \s define it.
 bool IsWhiteSpace(char32_t c);
+// The same without no-break spaces, which are no place to cut.
+bool IsBreakingSpace(char32_t c);
 
 // ASCII white space or NUL: what chunks need not cover.
 constexpr bool IsBlankByte(char c) { return c == ' ' || (c >= '\t' && c <= '\r') || c == '\0'; }

@@ -128,7 +128,7 @@ class CoverSummarizer final : public Summarizer {
   CoverSummarizer(const CoverSizes& sizes, Idf idf) : sizes_(sizes), idf_(std::move(idf)) {}
 
   [[nodiscard]] std::string Id() const override {
-    return absl::StrCat("cover-v1/chunk=", sizes_.chunk_sentences,
+    return absl::StrCat("cover-v2/chunk=", sizes_.chunk_sentences,
                         "/batch=", sizes_.batch_sentences, "/final=", sizes_.final_sentences);
   }
 

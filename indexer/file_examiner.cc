@@ -8,8 +8,8 @@
 #include "absl/strings/str_cat.h"
 #include "formats/checksum.h"
 #include "formats/status_macros.h"
-#include "indexer/text_file.h"
 #include "indexer/part_reader.h"
+#include "indexer/text_file.h"
 
 namespace rag::indexer {
 namespace {

@@ -10,9 +10,12 @@
 
 #include "absl/status/statusor.h"
 #include "formats/manifest.h"
+#include "indexer/recursive_splitter.h"
 #include "indexer/reduction.h"
+#include "indexer/sentence_splitter.h"
 #include "indexer/splitter.h"
 #include "indexer/summarizer.h"
+#include "indexer/token_splitter.h"
 
 namespace rag::indexer {
 
@@ -22,14 +25,30 @@ enum class DocIdStyle {
   kArticle,  // "doc-003-large_rag_notes", numbered in the order of the sources
 };
 
+// docs/splitters.md.
+enum class SplitterKind { kStructure, kArticle, kRecursive, kSentence, kTokens };
+
+// "structure", "article", "recursive", "sentence", "tokens".
+std::string_view ToString(SplitterKind kind);
+// INVALID_ARGUMENT for another name; the message lists them.
+absl::StatusOr<SplitterKind> ParseSplitterKind(std::string_view name);
+
+// What the sizes of a splitter count; those of the others count characters, or tokens.
+enum class ChunkUnit { kCharacters, kTokens };
+
 // Everything that decides the result of a build. The components are named by kind; MakeSplitter and
 // MakeSummarizer give the real ones.
 struct Profile {
   std::string name;
   DocIdStyle doc_ids = DocIdStyle::kSource;
-  bool article_splitter = false;
-  StructureSizes structure;          // when not article_splitter
-  std::uint32_t article_size = 420;  // when article_splitter
+  SplitterKind splitter = SplitterKind::kStructure;
+  // The sizes of each splitter; those of the others are not read.
+  StructureSizes structure;
+  std::uint32_t article_size = 420;
+  RecursiveSizes recursive;
+  SentenceSizes sentence;
+  TokenSizes tokens;
+  ChunkUnit chunk_unit = ChunkUnit::kCharacters;  // of kRecursive and kSentence
   bool article_summarizer = false;
   CoverSizes cover;  // when not article_summarizer
   ReductionOptions reduction;
@@ -42,6 +61,8 @@ struct Profile {
 // "default" and "article". INVALID_ARGUMENT for another name; the message lists them.
 absl::StatusOr<Profile> FindProfile(std::string_view name);
 
+// INVALID_ARGUMENT for sizes that the splitter refuses and, for now, for an overlap: what comes
+// after splitting counts on chunks that do not overlap.
 absl::StatusOr<std::unique_ptr<Splitter>> MakeSplitter(const Profile& profile);
 // `idf` as in MakeCoverSummarizer.
 std::unique_ptr<Summarizer> MakeSummarizer(const Profile& profile,

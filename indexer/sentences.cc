@@ -14,9 +14,37 @@ constexpr std::size_t kNowhere = static_cast<std::size_t>(-1);
 
 bool IsSpacedStop(char32_t c) { return c == '.' || c == '!' || c == '?'; }
 
-// Full stops that need no white space after them: CJK (U+3002, U+FF01, U+FF1F, U+FF61) and danda.
+// Full stops that need no white space after them: those of Unicode's property Sentence_Terminal in
+// living scripts, and that of full width, which may be a decimal point, too.
 bool IsUnspacedStop(char32_t c) {
-  return c == 0x3002 || c == 0xFF01 || c == 0xFF1F || c == 0xFF61 || c == 0x0964 || c == 0x0965;
+  if (c < 0x0589) return false;
+  constexpr std::u32string_view kStops =
+      U"\u0589"                    // Armenian
+      U"\u061D\u061E\u061F\u06D4"  // Arabic
+      U"\u0700\u0701\u0702"        // Syriac
+      U"\u07F9"                    // N'Ko
+      U"\u0964\u0965"              // danda: Devanagari, Bengali and others
+      U"\u104A\u104B"              // Myanmar
+      U"\u1362\u1367\u1368"        // Ethiopic
+      U"\u1803\u1809"              // Mongolian
+      U"\u17D4\u17D5"              // Khmer
+      U"\u0F0D\u0F0E"              // Tibetan
+      U"\u203C\u203D\u2047\u2048\u2049\u2E2E"
+      U"\u3002\uFF01\uFF1F\uFF61"  // CJK
+      U"\uFF0E";
+  return kStops.find(c) != std::u32string_view::npos;
+}
+
+bool IsDigit(char32_t c) { return (c >= '0' && c <= '9') || (c >= 0xFF10 && c <= 0xFF19); }
+
+// Thai and Lao, which end sentences with a space and no full stop. Without digits.
+bool IsThaiOrLao(char32_t c) {
+  return (c >= 0x0E01 && c <= 0x0E4E && c != 0x0E3F) || (c >= 0x0E81 && c <= 0x0ECF);
+}
+
+// Their signs of repetition and abbreviation, which stand behind a space, too.
+bool IsThaiOrLaoSign(char32_t c) {
+  return c == 0x0E2F || c == 0x0E46 || c == 0x0EAF || c == 0x0EC6;
 }
 
 // Closing quotes and brackets, which belong to the sentence before them.
@@ -39,14 +67,26 @@ bool IsAbbreviation(std::string_view word) {
          word.find('.') != std::string_view::npos;  // e.g  i.e  a.m  U.S
 }
 
+// Names follow these, so no sentence ends with them.
 bool IsTitle(std::string_view word) {
-  return word == "dr" || word == "mr" || word == "mrs" || word == "ms" || word == "prof";
+  static constexpr std::array<std::string_view, 18> kWords = {
+      "capt", "col", "dr", "gen",  "gov", "hon", "lt",  "messrs", "mme",
+      "mr",   "mrs", "ms", "prof", "rev", "sen", "sgt", "st",     "v"};
+  return std::binary_search(kWords.begin(), kWords.end(), word);
 }
 
-// Whether the full stop at text[stop] belongs to a title or an abbreviation; `next` follows the
-// white space after it.
-bool IsInnerStop(std::string_view text, std::size_t stop, char32_t next) {
+// One capital letter and a full stop, as in "J. R. Osk".
+bool IsInitialAt(std::string_view text, std::size_t pos) {
+  return pos + 1 < text.size() && text[pos] >= 'A' && text[pos] <= 'Z' && text[pos + 1] == '.' &&
+         (pos == 0 || !IsAsciiLetter(text[pos - 1]));
+}
+
+// Whether the full stop at text[stop] ends no sentence, because of what is before it. The text goes
+// on at `next_pos`, with `next`.
+bool IsInnerStop(std::string_view text, std::size_t stop, std::size_t next_pos, char32_t next) {
   constexpr std::size_t kLongestWord = 8;
+  const bool lower_case = next >= 'a' && next <= 'z';
+  if (stop > 0 && text[stop - 1] == '.') return lower_case;  // an ellipsis
   std::size_t start = stop;
   while (start > 0 && stop - start <= kLongestWord &&
          (IsAsciiLetter(text[start - 1]) || text[start - 1] == '.')) {
@@ -55,11 +95,16 @@ bool IsInnerStop(std::string_view text, std::size_t stop, char32_t next) {
   if (start > 0 && static_cast<unsigned char>(text[start - 1]) >= 0x80) return false;
   std::string word(text.substr(start, stop - start));
   if (word.empty() || word.size() > kLongestWord || !IsAsciiLetter(word[0])) return false;
+  if (word.size() == 1 && IsInitialAt(text, start) && next >= 'A' && next <= 'Z') {
+    // Alone it may as well be the end of a sentence, as in "section C. The".
+    const bool after_another = start >= 3 && text[start - 1] == ' ' && IsInitialAt(text, start - 3);
+    return after_another || IsInitialAt(text, next_pos);
+  }
   for (char& c : word)
     c = static_cast<char>(c | 0x20);  // letters to lower case; '.' keeps its value
   if (IsTitle(word)) return true;
-  const bool goes_on = (next >= 'a' && next <= 'z') || (next >= '0' && next <= '9');
-  return goes_on && IsAbbreviation(word) && word.back() != '.';
+  const bool goes_on = lower_case || (next >= '0' && next <= '9');
+  return goes_on && IsAbbreviation(word);
 }
 
 // White space from `pos` on, and what it separates.
@@ -119,7 +164,9 @@ class SentenceScanner {
     if (start_ == kNowhere || gap.end == text_.size()) return;
     const char32_t next = DecodeAt(text_, gap.end).value;
     bool ends = gap.line_ends >= 2 || stop_ != Stop::kNone;
-    if (ends && gap.line_ends < 2 && previous_ == '.') ends = !IsInnerStop(text_, pos - 1, next);
+    if (ends && gap.line_ends < 2 && previous_ == '.')
+      ends = !IsInnerStop(text_, pos - 1, gap.end, next);
+    if (IsThaiOrLao(previous_) && IsThaiOrLao(next) && !IsThaiOrLaoSign(next)) ends = true;
     if (ends && MayCut(previous_, first) && MayCut(gap.last, next)) {
       End();
     } else {
@@ -128,7 +175,9 @@ class SentenceScanner {
   }
 
   void OnCharacter(const CodePoint& c, std::size_t pos) {
-    const bool more_stop = IsCloser(c.value) || IsSpacedStop(c.value) || IsUnspacedStop(c.value);
+    const bool decimal = previous_ == 0xFF0E && IsDigit(c.value);
+    const bool more_stop =
+        decimal || IsCloser(c.value) || IsSpacedStop(c.value) || IsUnspacedStop(c.value);
     if (stop_ == Stop::kUnspaced && !more_stop && MayCut(previous_, c.value)) End();
     if (start_ == kNowhere) start_ = pos;
     if (IsUnspacedStop(c.value)) {

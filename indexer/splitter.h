@@ -44,7 +44,7 @@ struct SplitState {
 class Splitter {
  public:
   virtual ~Splitter() = default;
-  // Names the rule and its sizes, for the manifest: "structure-v1/target=280/cap=360/max=1680".
+  // Names the rule and its sizes, for the manifest: "structure-v2/target=280/cap=360/max=1680".
   [[nodiscard]] virtual std::string Id() const = 0;
   // `text` is valid UTF-8.
   [[nodiscard]] virtual SplitDocument Split(std::string_view text,

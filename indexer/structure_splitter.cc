@@ -192,7 +192,7 @@ class StructureSplitter : public Splitter {
   explicit StructureSplitter(const StructureSizes& sizes) : sizes_(sizes) {}
 
   [[nodiscard]] std::string Id() const override {
-    return absl::StrCat("structure-v1/target=", sizes_.target, "/cap=", sizes_.cap,
+    return absl::StrCat("structure-v2/target=", sizes_.target, "/cap=", sizes_.cap,
                         "/max=", sizes_.hard_max);
   }
 

@@ -1,7 +1,9 @@
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "indexer/sentences.h"
 #include "indexer/summarizer.h"
@@ -21,14 +23,43 @@ bool Adjoin(std::string_view text, Span left, Span right) {
          std::string_view::npos;
 }
 
+// A sentence, or what is left of it.
+struct Piece {
+  Span place;               // in the document
+  std::uint64_t shift = 0;  // of places in the document against those in the text at hand
+
+  [[nodiscard]] Span range() const { return {place.start - shift, place.end - shift}; }
+};
+
+// Its sentences in the order of the document, each byte once: chunks may overlap, and then a
+// sentence, or a part of it, is in two of them.
+std::vector<Piece> Pieces(const DocumentText& document, const DraftSummary& summary) {
+  std::vector<Piece> pieces;
+  pieces.reserve(summary.sentences.size());
+  for (const std::uint32_t index : summary.sentences) {
+    const Sentence& sentence = document.sentences[index];
+    pieces.push_back({{sentence.range.start + sentence.shift, sentence.range.end + sentence.shift},
+                      sentence.shift});
+  }
+  std::sort(pieces.begin(), pieces.end(),
+            [](const Piece& a, const Piece& b) { return a.place < b.place; });
+  std::uint64_t end = 0;
+  for (Piece& piece : pieces) {
+    piece.place.start = std::min(std::max(piece.place.start, end), piece.place.end);
+    end = std::max(end, piece.place.end);
+  }
+  std::erase_if(pieces, [](const Piece& piece) { return piece.place.empty(); });
+  return pieces;
+}
+
 }  // namespace
 
 std::string RenderSummary(const DocumentText& document, const DraftSummary& summary) {
   if (!summary.text.empty()) return summary.text;
   std::string out;
-  for (const std::uint32_t index : summary.sentences) {
+  for (const Piece& piece : Pieces(document, summary)) {
     if (!out.empty()) out += ' ';
-    out += CollapseWhiteSpace(Slice(document.text, document.sentences[index].range));
+    out += CollapseWhiteSpace(Slice(document.text, piece.range()));
   }
   return out;
 }
@@ -38,15 +69,13 @@ formats::Summary ToSummary(const DocumentText& document, const DraftSummary& sum
   out.text = summary.text;
   if (!out.text.empty()) return out;
   Span before;
-  for (const std::uint32_t index : summary.sentences) {
-    const Sentence& sentence = document.sentences[index];
-    const Span range = {sentence.range.start + sentence.shift, sentence.range.end + sentence.shift};
-    if (!out.spans.empty() && Adjoin(document.text, before, sentence.range)) {
-      out.spans.back().end = range.end;
+  for (const Piece& piece : Pieces(document, summary)) {
+    if (!out.spans.empty() && Adjoin(document.text, before, piece.range())) {
+      out.spans.back().end = piece.place.end;
     } else {
-      out.spans.push_back(range);
+      out.spans.push_back(piece.place);
     }
-    before = sentence.range;
+    before = piece.range();
   }
   return out;
 }

@@ -15,11 +15,6 @@ constexpr std::uint64_t kMaxIndentBytes = 64;  // wider is not layout but filler
 
 bool IsLineEnd(char32_t c) { return c == '\n' || c == '\r'; }
 
-// No-break spaces are white space that is no place to cut.
-bool IsBreakingSpace(char32_t c) {
-  return IsWhiteSpace(c) && c != 0xA0 && c != 0x2007 && c != 0x202F;
-}
-
 // First byte of the indentation before `pos`, if the line starts inside the span.
 std::uint64_t IndentStart(std::string_view text, std::uint64_t span_start, std::uint64_t pos) {
   const std::uint64_t limit = pos - std::min(pos - span_start, kMaxIndentBytes);

@@ -13,6 +13,15 @@ absl::string_view View(std::string_view text) { return {text.data(), text.size()
 
 std::string Show(formats::Span span) { return absl::StrCat("[", span.start, ", ", span.end, ")"); }
 
+// Whether the id of a splitter names an overlap that is not 0: "recursive-v1/size=400/overlap=50".
+bool ChunksMayOverlap(std::string_view splitter) {
+  constexpr std::string_view kOverlap = "/overlap=";
+  const std::size_t at = splitter.find(kOverlap);
+  if (at == std::string_view::npos) return false;
+  const std::string_view value = splitter.substr(at + kOverlap.size());
+  return !value.empty() && value[0] >= '1' && value[0] <= '9';
+}
+
 }  // namespace
 
 void DocumentCheck::Problem(std::string_view family, std::string_view item, std::string_view what) {
@@ -105,12 +114,8 @@ void DocumentCheck::Chunk(std::uint64_t item, const absl::StatusOr<formats::Chun
     return;
   }
   CheckInside(formats::kChunksFamily, name, chunk->range);
-  if (chunk->range.start < chunk_end_) {
-    Problem(formats::kChunksFamily, name,
-            absl::StrCat("range ", Show(chunk->range), " starts before ", chunk_end_,
-                         ", where the chunk before ends"));
-  }
-  chunk_end_ = chunk->range.end;
+  CheckOrder(name, chunk->range);
+  chunk_before_ = chunk->range;
   const bool known = chunk->parent < parents_.size();
   const Children family = known ? parents_[chunk->parent] : Children();
   if (!known || item < family.first || item - family.first >= family.count) {
@@ -118,6 +123,19 @@ void DocumentCheck::Chunk(std::uint64_t item, const absl::StatusOr<formats::Chun
             absl::StrCat("names parent ", chunk->parent, known ? ", which does not have it" : "",
                          known ? "" : ", which does not exist"));
   }
+}
+
+void DocumentCheck::CheckOrder(std::string_view item, formats::Span range) {
+  if (range.start >= chunk_before_.end) return;
+  std::string problem = absl::StrCat("range ", Show(range), " ");
+  if (!ChunksMayOverlap(job_.manifest.build.splitter)) {
+    absl::StrAppend(&problem, "starts before ", chunk_before_.end, ", where the chunk before ends");
+  } else if (range.start <= chunk_before_.start || range.end <= chunk_before_.end) {
+    absl::StrAppend(&problem, "does not go on from ", Show(chunk_before_), ", the chunk before");
+  } else {
+    return;
+  }
+  Problem(formats::kChunksFamily, item, problem);
 }
 
 void DocumentCheck::Node(std::uint32_t level, std::uint32_t item, std::string_view value) {

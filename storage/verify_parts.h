@@ -96,6 +96,8 @@ class DocumentCheck {
   // Chunks that a group should have, as far as the document record tells: else 0.
   [[nodiscard]] std::uint32_t ChunksExpected(std::uint32_t group) const;
   void Chunk(std::uint64_t item, const absl::StatusOr<formats::ChunkRecord>& chunk);
+  // Against the chunk before.
+  void CheckOrder(std::string_view item, formats::Span range);
   void FinishLevel();
 
   struct Children {
@@ -111,7 +113,7 @@ class DocumentCheck {
   std::uint32_t next_parent_ = 0;
   std::uint32_t next_group_ = 0;
   std::uint64_t next_chunk_ = 0;
-  std::uint64_t chunk_end_ = 0;
+  formats::Span chunk_before_;  // empty before the first
   std::uint32_t level_ = 0;
   std::uint32_t next_node_ = 0;
   std::uint64_t tiled_children_ = 0;        // by the nodes of level_ so far

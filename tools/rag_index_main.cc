@@ -21,6 +21,7 @@
 #include "tools/cli.h"
 #include "tools/index_commands.h"
 #include "tools/progress_line.h"
+#include "tools/splitter_options.h"
 
 namespace rag::tools {
 namespace {
@@ -41,6 +42,7 @@ struct Arguments {
   double wait_seconds = 0;
   std::uint32_t chunk_dim = 0;
   std::uint32_t document_dim = 0;
+  SplitterArguments splitter;
   indexer::WalkOptions walk;
   bool no_ignore = false;
   bool full = false;
@@ -81,6 +83,7 @@ void AddBuild(CLI::App& app, Arguments& args) {
   build->add_option("--profile", args.profile, "set of build parameters")
       ->check(CLI::IsMember({"default", "article"}))
       ->capture_default_str();
+  AddSplitterOptions(*build, args.splitter);
   build->add_option("--source-prefix", args.source_prefix, "put before every source, e.g. data/");
   build->add_option("-j,--threads", args.threads, "threads; the result is the same for any number")
       ->check(CLI::Range(1U, 256U))
@@ -114,6 +117,11 @@ int RunBuild(const Arguments& args) {
   options.corpus = args.corpus;
   options.index = args.index;
   options.profile = indexer::FindProfile(args.profile).value();
+  const absl::Status splitter = ApplySplitterOptions(args.splitter, options.profile);
+  if (!splitter.ok()) {
+    PrintError(kProgram, splitter);
+    return kUsage;
+  }
   if (args.chunk_dim != 0) options.profile.chunk_dim = args.chunk_dim;
   if (args.document_dim != 0) options.profile.document_dim = args.document_dim;
   options.full = args.full;

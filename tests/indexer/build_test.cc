@@ -103,7 +103,7 @@ TEST_F(BuildTest, ParametersAndDefaultsAreInTheManifest) {
 
   EXPECT_EQ(manifest.program, "rag-index test");
   EXPECT_EQ(manifest.created, "2024-01-01T00:00:00Z");
-  EXPECT_EQ(manifest.build.splitter, "structure-v1/target=40/cap=200/max=400");
+  EXPECT_EQ(manifest.build.splitter, "structure-v2/target=40/cap=200/max=400");
   EXPECT_EQ(manifest.build.token_counter, "chars4-v1");
   EXPECT_EQ(manifest.build.chunk_dim, options_.profile.chunk_dim);
   EXPECT_EQ(manifest.query, options_.profile.query);

@@ -52,7 +52,7 @@ TEST(Profile, ComponentsAreNamedByRuleAndSizes) {
   profile.structure = {.target = 100, .cap = 200, .hard_max = 300};
   const auto idf = [](std::uint64_t) { return 1.0; };
 
-  EXPECT_EQ(MakeSplitter(profile).value()->Id(), "structure-v1/target=100/cap=200/max=300");
+  EXPECT_EQ(MakeSplitter(profile).value()->Id(), "structure-v2/target=100/cap=200/max=300");
   EXPECT_NE(MakeSplitter(profile).value()->Id(), MakeSplitter(Find("article")).value()->Id());
   EXPECT_NE(MakeSummarizer(profile, idf)->Id(), MakeSummarizer(Find("article"), idf)->Id());
 }
@@ -64,6 +64,47 @@ TEST(Profile, ImpossibleSizesAreRefused) {
         StructureSizes{.cap = 2000}}) {
     profile.structure = sizes;
     EXPECT_TRUE(absl::IsInvalidArgument(MakeSplitter(profile).status()));
+  }
+}
+
+TEST(Profile, EverySplitterCanBeChosen) {
+  Profile profile = Find("default");
+  profile.recursive = {.size = 90};
+  profile.sentence = {.size = 80, .hard_max = 500};
+  profile.tokens = {.size = 70};
+  const auto id = [&](const char* splitter) {
+    profile.splitter = ParseSplitterKind(splitter).value();
+    EXPECT_EQ(ToString(profile.splitter), splitter);
+    return MakeSplitter(profile).value()->Id();
+  };
+
+  EXPECT_EQ(id("structure"), "structure-v2/target=280/cap=360/max=1680");
+  EXPECT_EQ(id("article"), "article-v1/size=420");
+  EXPECT_EQ(id("recursive"), "recursive-v1/size=90/overlap=0/unit=chars");
+  EXPECT_EQ(id("sentence"), "sentence-v1/size=80/max=500/unit=chars");
+  EXPECT_EQ(id("tokens"), "tokens-v1/size=70/overlap=0/unit=chars4-v1");
+  profile.chunk_unit = ChunkUnit::kTokens;
+  EXPECT_EQ(id("recursive"), "recursive-v1/size=90/overlap=0/unit=chars4-v1");
+  EXPECT_EQ(id("sentence"), "sentence-v1/size=80/max=500/unit=chars4-v1");
+}
+
+TEST(Profile, UnknownSplittersAreRefusedWithThoseThatExist) {
+  for (const char* name : {"", "Structure", "semantic"}) {
+    const absl::Status status = ParseSplitterKind(name).status();
+    EXPECT_TRUE(absl::IsInvalidArgument(status)) << status;
+    EXPECT_NE(status.message().find("recursive"), std::string::npos) << status;
+  }
+}
+
+TEST(Profile, AnOverlapIsNotBuiltYet) {
+  Profile profile = Find("default");
+  for (const SplitterKind kind : {SplitterKind::kRecursive, SplitterKind::kTokens}) {
+    profile.splitter = kind;
+    profile.recursive = {.size = 90, .overlap = 20};
+    profile.tokens = {.size = 90, .overlap = 20};
+    const absl::Status status = MakeSplitter(profile).status();
+    EXPECT_TRUE(absl::IsInvalidArgument(status)) << status;
+    EXPECT_NE(status.message().find("20"), std::string::npos) << status;
   }
 }
 

@@ -45,6 +45,11 @@ TEST(SplitSentences, RunsOfStopsAreOneEnd) {
   EXPECT_EQ(Split("Yes... Mostly. Safe?! Yes"), (Strings{"Yes...", "Mostly.", "Safe?!", "Yes"}));
 }
 
+TEST(SplitSentences, AnEllipsisBeforeLowerCaseEndsNone) {
+  EXPECT_EQ(Split("Yes... mostly. Well... 3 of them."),
+            (Strings{"Yes... mostly.", "Well...", "3 of them."}));
+}
+
 TEST(SplitSentences, ChineseAndJapaneseNeedNoWhiteSpace) {
   EXPECT_EQ(Split("第一句。第二句！「第三句？」第四句"),
             (Strings{"第一句。", "第二句！", "「第三句？」", "第四句"}));
@@ -52,6 +57,30 @@ TEST(SplitSentences, ChineseAndJapaneseNeedNoWhiteSpace) {
 
 TEST(SplitSentences, DandaEndsASentence) {
   EXPECT_EQ(Split("पहला वाक्य। दूसरा वाक्य॥तीसरा"), (Strings{"पहला वाक्य।", "दूसरा वाक्य॥", "तीसरा"}));
+}
+
+TEST(SplitSentences, FullStopsOfOtherScriptsNeedNoWhiteSpace) {
+  EXPECT_EQ(Split("هل المصباح مضاء؟ نعم.هنا؟نعم"),
+            (Strings{"هل المصباح مضاء؟", "نعم.هنا؟", "نعم"}));
+  EXPECT_EQ(Split("چراغ جل رہا ہے۔ دروازہ بند ہے۔"),
+            (Strings{"چراغ جل رہا ہے۔", "دروازہ بند ہے۔"}));
+  EXPECT_EQ(Split("መብራቱ በርቷል።በሩ ተዘግቷል።"), (Strings{"መብራቱ በርቷል።", "በሩ ተዘግቷል።"}));
+  EXPECT_EQ(Split("ភ្លើងឆេះ។ទ្វារបិទ"), (Strings{"ភ្លើងឆេះ។", "ទ្វារបិទ"}));
+  EXPECT_EQ(Split("မီးလင်းသည်။တံခါးပိတ်သည်။"), (Strings{"မီးလင်းသည်။", "တံခါးပိတ်သည်။"}));
+  EXPECT_EQ(Split("Լույսը վառ է։ Դուռը փակ է։"), (Strings{"Լույսը վառ է։", "Դուռը փակ է։"}));
+}
+
+TEST(SplitSentences, ThaiAndLaoEndSentencesWithASpace) {
+  EXPECT_EQ(Split("ไฟสว่างแล้ว ประตูปิดอยู่"), (Strings{"ไฟสว่างแล้ว", "ประตูปิดอยู่"}));
+  EXPECT_EQ(Split("ໄຟເປີດ ປະຕູປິດ"), (Strings{"ໄຟເປີດ", "ປະຕູປິດ"}));
+  // Not at a space beside a number, another script or a sign that belongs to the word before.
+  for (const char* one : {"ปิดไฟเวลา 22 นาฬิกา", "ใช้ LED ดีกว่า", "ช้า ๆ"}) {
+    EXPECT_EQ(Split(one), Strings{one});
+  }
+}
+
+TEST(SplitSentences, TheStopOfFullWidthMayBeADecimalPoint) {
+  EXPECT_EQ(Split("灯は３．５ｍ．窓は２m．"), (Strings{"灯は３．５ｍ．", "窓は２m．"}));
 }
 
 TEST(SplitSentences, ABlankLineEndsASentence) {
@@ -65,6 +94,14 @@ TEST(SplitSentences, ALineEndAloneEndsNone) { EXPECT_EQ(Split("No\r\nstop\nhere"
 TEST(SplitSentences, TitlesEndNone) {
   EXPECT_EQ(Split("Dr. Osk met Prof. Tarn. They spoke."),
             (Strings{"Dr. Osk met Prof. Tarn.", "They spoke."}));
+}
+
+TEST(SplitSentences, InitialsInARowAndTitlesBeforeANameEndNone) {
+  EXPECT_EQ(Split("So J. R. Osk of St. Ann met Capt. Tarn in Osk v. Tarn. They spoke."),
+            (Strings{"So J. R. Osk of St. Ann met Capt. Tarn in Osk v. Tarn.", "They spoke."}));
+  // A letter alone may be the end of a sentence.
+  EXPECT_EQ(Split("See table C. The rest is in J. R. Osk."),
+            (Strings{"See table C.", "The rest is in J. R. Osk."}));
 }
 
 TEST(SplitSentences, AbbreviationsBeforeLowerCaseOrDigitsEndNone) {

@@ -7,7 +7,12 @@
 
 #include <gtest/gtest.h>
 
+#include "indexer/recursive_splitter.h"
+#include "indexer/sentence_splitter.h"
 #include "indexer/splitter.h"
+#include "indexer/text_ruler.h"
+#include "indexer/token_splitter.h"
+#include "models/token_counter.h"
 #include "tests/testing/split_invariants.h"
 #include "tests/testing/text_maker.h"
 
@@ -56,6 +61,76 @@ TEST_P(ArticleInvariants, HoldForRandomTexts) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Sizes, ArticleInvariants, ::testing::Values(1U, 40U, 420U));
+
+// Sizes of splitters whose chunks may overlap, and what counts them.
+struct FlatSizes {
+  std::uint32_t size = 0;
+  std::uint32_t overlap = 0;
+  const char* counter = nullptr;  // null: code points
+};
+
+TextRuler RulerOf(const FlatSizes& sizes) {
+  if (sizes.counter == nullptr) return {};
+  return TextRuler(std::shared_ptr(*models::MakeTokenCounter(sizes.counter)));
+}
+
+SplitRules RulesOf(const FlatSizes& sizes) {
+  const TextRuler ruler = RulerOf(sizes);
+  // A code point that costs more than a chunk may is a chunk of its own.
+  const bool any_fits = !ruler.counts_tokens() || sizes.size > 1;
+  return {.hard_max = any_fits ? ruler.Limit(sizes.size) : ~std::uint64_t{0},
+          .overlap = ruler.Limit(sizes.overlap),
+          .whole_clusters = sizes.size >= 250,
+          .ruler = ruler};
+}
+
+constexpr const char* kCounter = "chars4-v1";
+constexpr const char* kFlooringCounter = "article-chars4-v1";  // sums of its costs are no costs
+
+class RecursiveInvariants : public ::testing::TestWithParam<FlatSizes> {};
+
+TEST_P(RecursiveInvariants, HoldForRandomTexts) {
+  const auto& [size, overlap, counter] = GetParam();
+  CheckManyTexts(**MakeRecursiveSplitter({size, overlap}, RulerOf(GetParam())),
+                 RulesOf(GetParam()));
+}
+
+INSTANTIATE_TEST_SUITE_P(Sizes, RecursiveInvariants,
+                         ::testing::Values(FlatSizes{400, 0}, FlatSizes{400, 50},
+                                           FlatSizes{400, 399}, FlatSizes{250, 40}, FlatSizes{1, 0},
+                                           FlatSizes{2, 1}, FlatSizes{40, 7},
+                                           FlatSizes{250, 20, kCounter}, FlatSizes{9, 8, kCounter},
+                                           FlatSizes{1, 0, kCounter},
+                                           FlatSizes{30, 9, kFlooringCounter}));
+
+class TokenInvariants : public ::testing::TestWithParam<FlatSizes> {};
+
+TEST_P(TokenInvariants, HoldForRandomTexts) {
+  const auto& [size, overlap, counter] = GetParam();
+  CheckManyTexts(**MakeTokenSplitter({size, overlap}, *models::MakeTokenCounter(counter)),
+                 RulesOf(GetParam()));
+}
+
+INSTANTIATE_TEST_SUITE_P(Sizes, TokenInvariants,
+                         ::testing::Values(FlatSizes{250, 0, kCounter},
+                                           FlatSizes{250, 25, kCounter},
+                                           FlatSizes{20, 19, kCounter}, FlatSizes{1, 0, kCounter},
+                                           FlatSizes{3, 1, kCounter},
+                                           FlatSizes{30, 9, kFlooringCounter},
+                                           FlatSizes{250, 249, kFlooringCounter}));
+
+class SentenceInvariants : public ::testing::TestWithParam<SentenceSizes> {};
+
+TEST_P(SentenceInvariants, HoldForRandomTexts) {
+  const std::uint32_t hard_max = GetParam().hard_max;
+  CheckManyTexts(**MakeSentenceSplitter(GetParam(), TextRuler()),
+                 {.hard_max = hard_max, .whole_clusters = hard_max >= 250});
+}
+
+INSTANTIATE_TEST_SUITE_P(Sizes, SentenceInvariants,
+                         ::testing::Values(SentenceSizes{}, SentenceSizes{120, 300},
+                                           SentenceSizes{1, 250}, SentenceSizes{1, 1},
+                                           SentenceSizes{60, 60}));
 
 // The parser is given 16384 lines at once; this text is longer, and so is one of its blocks.
 TEST(StructureSplitter, LongTextsAreSplitLikeTheirParts) {

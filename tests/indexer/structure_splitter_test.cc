@@ -70,7 +70,7 @@ TEST(StructureSplitter, RefusesSizesOutOfOrder) {
 }
 
 TEST(StructureSplitter, TheIdNamesTheSizes) {
-  EXPECT_EQ((*MakeStructureSplitter({}))->Id(), "structure-v1/target=280/cap=360/max=1680");
+  EXPECT_EQ((*MakeStructureSplitter({}))->Id(), "structure-v2/target=280/cap=360/max=1680");
 }
 
 TEST(StructureSplitter, BlankTextHasNoChunksAndNoParents) {

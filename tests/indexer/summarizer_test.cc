@@ -122,6 +122,26 @@ Chunk RandomSentences(std::mt19937& random, std::size_t count) {
 
 std::unique_ptr<Summarizer> SmallCover() { return MakeCoverSummarizer({1, 2, 3}, IdfOf); }
 
+// Chunks that overlap hold the same sentence twice, the second time perhaps only a part of it.
+TEST(SummaryText, SaysWhatOverlappingChunksShareOnce) {
+  DocumentText document;
+  document.text = "Oil it. Wipe it. Trim it. Light it.";
+  const std::vector<formats::Span> ranges = {{0, 7},  {8, 16},  {17, 25},
+                                             {8, 16}, {22, 25}, {26, 35}};
+  for (const formats::Span& range : ranges)
+    document.sentences.push_back({.range = range, .terms = {}});
+
+  const DraftSummary all = OfSentences({0, 1, 2, 3, 4, 5});
+  EXPECT_EQ(RenderSummary(document, all), "Oil it. Wipe it. Trim it. Light it.");
+  EXPECT_EQ(ToSummary(document, all).spans, (std::vector<formats::Span>{{0, 35}}));
+  // The later chunk's sentence is before the earlier one's.
+  const DraftSummary crossed = OfSentences({2, 3});
+  EXPECT_EQ(RenderSummary(document, crossed), "Wipe it. Trim it.");
+  EXPECT_EQ(ToSummary(document, crossed).spans, (std::vector<formats::Span>{{8, 25}}));
+  const DraftSummary apart = OfSentences({0, 4});
+  EXPECT_EQ(RenderSummary(document, apart), "Oil it. it.");
+}
+
 TEST(SummaryText, RenderJoinsSentencesAndCollapsesTheirWhiteSpace) {
   const Document document({Chunk{"One\n  line.", "Two.", "Three."}}, "\n");
   EXPECT_EQ(RenderSummary(document.view(), OfSentences({0, 2})), "One line. Three.");
@@ -193,7 +213,7 @@ TEST(ArticleSummarizer, BatchesAndDocumentsKeepThreeSentences) {
 }
 
 TEST(CoverSummarizer, IdNamesItsSizes) {
-  EXPECT_EQ(SmallCover()->Id(), "cover-v1/chunk=1/batch=2/final=3");
+  EXPECT_EQ(SmallCover()->Id(), "cover-v2/chunk=1/batch=2/final=3");
 }
 
 TEST(CoverSummarizer, FewSentencesAreAllKept) {

@@ -211,6 +211,44 @@ TEST_F(VerifyContentsTest, AChunkThatStartsBeforeTheOneBeforeEndsIsNamed) {
       "starts before");
 }
 
+// Starts `by` bytes earlier.
+void Widen(formats::ChunkRecord& chunk, std::uint64_t by) {
+  chunk.range.start -= by;
+  chunk.text.insert(0, by, 'x');
+}
+
+TEST_F(VerifyContentsTest, ChunksMayOverlapWhereTheSplitterDoes) {
+  Store store = ReadStore();
+  ChangeGroup(store, 0, [](auto& chunks) { Widen(chunks[1], 6); });
+  for (const auto& [splitter, sound] :
+       {std::pair{"recursive-v1/size=40/overlap=9/unit=chars", true},
+        std::pair{"recursive-v1/size=40/overlap=0/unit=chars", false},
+        std::pair{"structure-v2/target=40/cap=200/max=400", false}}) {
+    WriteStore(store, /*consistent=*/true);
+    ChangeManifest([&](formats::Manifest& manifest) { manifest.build.splitter = splitter; });
+    EXPECT_EQ(Verify().problems.empty(), sound) << splitter;
+  }
+}
+
+TEST_F(VerifyContentsTest, AChunkInsideTheOneBeforeIsNamedWhateverTheSplitter) {
+  ChangeManifest([](formats::Manifest& manifest) {
+    manifest.build.splitter = "tokens-v1/size=40/overlap=39/unit=chars4-v1";
+  });
+  // From where the one before starts.
+  ExpectChunkProblem(
+      1, [](formats::ChunkRecord& chunk) { Widen(chunk, chunk.range.start); }, "does not go on");
+  // To where the one before ends.
+  ExpectStoreProblem(
+      [](Store& store) {
+        ChangeGroup(store, 0, [](auto& chunks) {
+          chunks[1].summary = {};
+          chunks[1].range = {chunks[0].range.start + 1, chunks[0].range.end};
+          chunks[1].text.assign(chunks[1].range.size(), 'x');
+        });
+      },
+      {"chunks 0/1 of a.md: ", "does not go on"});
+}
+
 TEST_F(VerifyContentsTest, AChunkOutsideItsFileIsNamed) {
   ExpectChunkProblem(
       1,

@@ -13,6 +13,7 @@
 
 #include "indexer/characters.h"
 #include "indexer/splitter.h"
+#include "indexer/text_ruler.h"
 
 namespace rag::testing {
 
@@ -20,7 +21,9 @@ struct SplitRules {
   std::uint64_t front_matter_bytes = 0;  // of the text; not kept when nothing else is there
   bool unicode_blank = false;            // white space that is not ASCII need not be covered
   std::uint64_t hard_max = ~std::uint64_t{0};
-  bool whole_clusters = true;  // false where a grapheme cluster may be longer than hard_max
+  std::uint64_t overlap = 0;      // what consecutive chunks may share
+  bool whole_clusters = true;     // false where a grapheme cluster may be longer than hard_max
+  indexer::TextRuler ruler = {};  // of hard_max and overlap
 };
 
 // Whether each offset is between two grapheme clusters, found in one pass over the text.
@@ -59,17 +62,24 @@ inline std::string UncoveredText(std::string_view text, const indexer::SplitDocu
 inline std::string BadChunk(std::string_view text, const indexer::SplitDocument& document,
                             const SplitRules& rules) {
   const std::vector<bool> edges = ClusterEdges(text);
-  std::uint64_t end = indexer::ByteOrderMarkSize(text);
+  const formats::Span mark{0, indexer::ByteOrderMarkSize(text)};
+  formats::Span before = mark;
   for (const indexer::SplitChunk& chunk : document.chunks) {
     const auto [start, stop] = chunk.range;
     const std::string where = "chunk from " + std::to_string(start) + " to " + std::to_string(stop);
-    if (start >= stop || start < end || stop > text.size()) return where + " is out of order";
+    if (start >= stop || stop > text.size()) return where + " is no range of the text";
+    if (start < mark.end || stop <= before.end) return where + " is out of order";
+    if (start < before.end) {
+      if (start <= before.start) return where + " starts no later than the one before";
+      const std::string_view shared = text.substr(start, before.end - start);
+      if (rules.ruler.Measure(shared) > rules.overlap) return where + " repeats too much";
+    }
     if (rules.whole_clusters && !(edges[start] && edges[stop])) return where + " cuts a cluster";
     const std::string_view body = text.substr(start, stop - start);
     if (indexer::ValidUtf8Prefix(body) != body.size()) return where + " cuts a code point";
     if (std::all_of(body.begin(), body.end(), indexer::IsBlankByte)) return where + " is blank";
-    if (indexer::CountCodePoints(body) > rules.hard_max) return where + " is too long";
-    end = stop;
+    if (rules.ruler.Measure(body) > rules.hard_max) return where + " is too long";
+    before = chunk.range;
   }
   return "";
 }
