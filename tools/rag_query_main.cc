@@ -17,6 +17,7 @@
 #include <nlohmann/json.hpp>
 
 #include "formats/chunk_header.h"
+#include "formats/names.h"
 #include "querier/query.h"
 #include "storage/index_reader.h"
 #include "tools/cli.h"
@@ -45,6 +46,7 @@ struct Arguments {
   bool trace = false;
   bool json = false;
   bool batch = false;
+  bool skip_damaged = false;
 };
 
 // Builds the parser; `query` gets what was said on the command line, the environment or the config
@@ -86,6 +88,8 @@ class CommandLine {
                   "answer {\"id\",\"question\"[,\"budget\"]} lines from stdin, a JSON line each")
         ->excludes(positional)
         ->excludes(named);
+    app_.add_flag("--skip-damaged", args_.skip_damaged,
+                  "answer from what is whole of a damaged index, and say what is not");
     app_.footer(
         "With neither question nor --batch, every line of stdin is a question; on a terminal\n"
         "q, quit or exit leaves. Exit codes: 0 done, 1 failure, 2 wrong use, 3 bad index.");
@@ -106,6 +110,7 @@ class CommandLine {
     if (neighbors_->count() > 0) options.neighbors = args_.neighbors;
     if (header_->count() > 0) options.header = formats::ParseHeaderStyle(args_.header).value();
     if (args_.format == "prompt") options.format = querier::OutputFormat::kPrompt;
+    options.skip_damaged = args_.skip_damaged;
     return options;
   }
 
@@ -124,7 +129,9 @@ class CommandLine {
 void ExplainEmpty(const querier::QueryResult& result) {
   if (!result.included.empty()) return;
   if (result.skipped.empty()) {
-    PrintError(kProgram, "no chunk matches the question");
+    PrintError(kProgram, result.known_terms == 0
+                             ? "no chunk matches the question: the index knows none of its words"
+                             : "no chunk matches the question");
     return;
   }
   const auto smallest =
@@ -133,6 +140,17 @@ void ExplainEmpty(const querier::QueryResult& result) {
   PrintError(kProgram, "nothing fits the budget of " + std::to_string(result.budget_tokens) +
                            " tokens; the smallest chunk found needs " +
                            std::to_string(smallest->tokens));
+}
+
+// Says on stderr which documents an answer is without.
+void ExplainDamage(const querier::QueryResult& result) {
+  if (!result.damage.has_value() || result.damage->documents.empty()) return;
+  const querier::DamagedDocument& first = result.damage->documents.front();
+  std::string line =
+      "damaged documents left out: " + std::to_string(result.damage->documents.size()) +
+      "; the first is ";
+  if (first.source.has_value()) line += formats::PrintableName(*first.source) + ": ";
+  PrintError(kProgram, line + first.problem);
 }
 
 class Session {
@@ -149,6 +167,7 @@ class Session {
       return ExitCodeOf(result.status());
     }
     if (args_.trace) WriteToStderr(FormatTrace(*result));
+    ExplainDamage(*result);
     ExplainEmpty(*result);
     if (args_.json) {
       Write(Dump(ToJson(*result)) + "\n");
@@ -255,10 +274,13 @@ int Main(int argc, char** argv) {
     args.question.assign(std::istreambuf_iterator<char>(std::cin), {});
   }
   const absl::StatusOr<std::unique_ptr<storage::IndexReader>> reader =
-      storage::IndexReader::Open(args.index);
+      storage::IndexReader::Open(args.index, {.skip_damaged_shards = args.skip_damaged});
   if (!reader.ok()) {
     PrintError(kProgram, reader.status());
     return ExitCodeOf(reader.status());
+  }
+  for (const std::string& problem : (*reader)->damage()) {
+    PrintError(kProgram, "going on without vectors: " + problem);
   }
   const querier::QueryOptions options = command_line.QueryOptions();
   const Session session(**reader, args, options);
