@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "formats/status_macros.h"
 #include "models/article_words.h"
 #include "models/hashed_bm25.h"
@@ -100,9 +101,14 @@ absl::StatusOr<std::vector<ScoredDocument>> Router::Documents(std::vector<Scored
 absl::Status Router::AddRareDocuments(std::vector<ScoredDocument>& documents) const {
   std::map<std::uint32_t, double> rare;
   for (const QuestionTerm& term : question_.terms) {
-    RAG_ASSIGN_OR_RETURN(const std::vector<std::uint32_t> holders,
-                         reader_.terms().RareDocuments(term.hash));
-    for (const std::uint32_t document : holders) rare[document] += term.count * term.idf;
+    const absl::StatusOr<std::vector<std::uint32_t>> holders =
+        reader_.terms().RareDocuments(term.hash);
+    if (!holders.ok()) {
+      return absl::DataLossError(absl::StrCat(
+          (reader_.folder() / storage::kTermsFile).string(), ": ", holders.status().message(),
+          "; the index is damaged, rebuild it with rag-index build"));
+    }
+    for (const std::uint32_t document : *holders) rare[document] += term.count * term.idf;
   }
   for (ScoredDocument& hit : documents) {
     const auto it = rare.find(hit.document);

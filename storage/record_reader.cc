@@ -104,7 +104,10 @@ absl::Status ToStatus(const rocksdb::Status& status, const std::string& place) {
   if (status.IsCorruption() || status.IsPathNotFound() || status.IsInvalidArgument()) {
     return absl::DataLossError(absl::StrCat(message, kRemedy));
   }
-  return absl::InternalError(message);
+  // Of all errors of the system RocksDB tells apart only a full disk and a missing file.
+  return absl::InternalError(absl::StrCat(message,
+                                          "; rag-index verify tells whether the index is "
+                                          "damaged"));
 }
 
 // RocksDB reads the restart count of a table's properties block before it compares the checksum,
