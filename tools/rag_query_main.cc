@@ -54,34 +54,34 @@ struct Arguments {
 class CommandLine {
  public:
   CommandLine() {
-    app_.name(std::string(kProgram));
-    app_.set_version_flag("--version", std::string(kProgram) + " " + std::string(kVersion));
-    app_.set_config("--config", "", "read options from a file of KEY=VALUE lines");
+    SetUpParser(app_, kProgram);
+    app_.set_config("--config", "", "read options from a file of KEY=VALUE lines")
+        ->type_name("FILE");
     app_.allow_config_extras(CLI::config_extras_mode::error);
     app_.add_option("-i,--index", args_.index, "index folder made by rag-index")
         ->envname("RAG_INDEX")
+        ->type_name("INDEX")
+        ->check(NotEmpty())
         ->required();
     CLI::Option* positional =
-        app_.add_option("question", args_.question, "the question; - reads it from stdin");
-    CLI::Option* named =
-        app_.add_option("--question", args_.question, "the question, as an option");
+        app_.add_option("question", args_.question, "the question; - reads it from stdin")
+            ->type_name("TEXT");
+    CLI::Option* named = app_.add_option("--question", args_.question, "the question, as an option")
+                             ->type_name("TEXT");
     positional->excludes(named);
     questions_ = {positional, named};
-    const CLI::Range positive(1U, std::numeric_limits<std::uint32_t>::max());
-    budget_ = app_.add_option("--budget", args_.budget, "token budget of everything printed")
-                  ->envname("RAW_CONTEXT_TOKEN_BUDGET")
-                  ->check(positive);
-    top_ = app_.add_option("--top-docs", args_.top_documents, "documents to look into")
-               ->check(positive);
-    per_document_ = app_.add_option("--chunks-per-doc", args_.chunks_per_document,
-                                    "chunks to consider inside each")
-                        ->check(positive);
+    AddLimits();
     neighbors_ = app_.add_flag("--neighbors,!--no-neighbors", args_.neighbors,
-                               "offer the next and previous chunk of each hit, too");
-    header_ = app_.add_option("--header", args_.header, "what introduces a chunk")
-                  ->check(CLI::IsMember({"full", "short", "none"}));
+                               "offer the next and previous chunk of each hit, too, or not");
+    header_ = app_.add_option("--header", args_.header,
+                              "what introduces a chunk: full, short or none; profile article: full")
+                  ->type_name("STYLE")
+                  ->check(OneOf({"full", "short", "none"}))
+                  ->default_str("short");
     app_.add_option("--format", args_.format, "print the context, or a whole prompt")
-        ->check(CLI::IsMember({"context", "prompt"}));
+        ->type_name("FORMAT")
+        ->check(OneOf({"context", "prompt"}))
+        ->capture_default_str();
     app_.add_flag("--trace", args_.trace, "say on stderr what was hit, included and skipped");
     app_.add_flag("--json", args_.json, "print one JSON object, trace included");
     app_.add_flag("--batch", args_.batch,
@@ -115,6 +115,28 @@ class CommandLine {
   }
 
  private:
+  // Their defaults are the index's; --help has those of the profile default.
+  void AddLimits() {
+    const CLI::Validator positive = Between(1U, std::numeric_limits<std::uint32_t>::max());
+    budget_ = app_.add_option("--budget", args_.budget,
+                              "token budget of everything printed; profile article: 250")
+                  ->envname("RAW_CONTEXT_TOKEN_BUDGET")
+                  ->type_name("N")
+                  ->check(positive)
+                  ->default_str("1200");
+    top_ = app_.add_option("--top-docs", args_.top_documents,
+                           "documents to look into, more with a larger budget; profile article: 2")
+               ->type_name("N")
+               ->check(positive)
+               ->default_str("30");
+    per_document_ = app_.add_option("--chunks-per-doc", args_.chunks_per_document,
+                                    "chunks to consider inside each, an eighth of the budget; "
+                                    "profile article: 2")
+                        ->type_name("N")
+                        ->check(positive)
+                        ->default_str("150");
+  }
+
   CLI::App app_{"Answers a question from an index: raw chunks within a token budget."};
   Arguments args_;
   std::vector<CLI::Option*> questions_;
@@ -126,28 +148,28 @@ class CommandLine {
 };
 
 // Says on stderr why a context is empty.
-void ExplainEmpty(const querier::QueryResult& result) {
+void ExplainEmpty(const querier::QueryResult& result, const std::string& place) {
   if (!result.included.empty()) return;
   if (result.skipped.empty()) {
-    PrintError(kProgram, result.known_terms == 0
-                             ? "no chunk matches the question: the index knows none of its words"
-                             : "no chunk matches the question");
+    PrintError(kProgram,
+               place + "no chunk matches the question" +
+                   (result.known_terms == 0 ? ": the index knows none of its words" : ""));
     return;
   }
   const auto smallest =
       std::min_element(result.skipped.begin(), result.skipped.end(),
                        [](const auto& a, const auto& b) { return a.tokens < b.tokens; });
-  PrintError(kProgram, "nothing fits the budget of " + std::to_string(result.budget_tokens) +
-                           " tokens; the smallest chunk found needs " +
-                           std::to_string(smallest->tokens));
+  PrintError(kProgram,
+             place + "nothing fits the budget of " + std::to_string(result.budget_tokens) +
+                 " tokens; the smallest chunk found needs " + std::to_string(smallest->tokens));
 }
 
 // Says on stderr which documents an answer is without.
-void ExplainDamage(const querier::QueryResult& result) {
+void ExplainDamage(const querier::QueryResult& result, const std::string& place) {
   if (!result.damage.has_value() || result.damage->documents.empty()) return;
   const querier::DamagedDocument& first = result.damage->documents.front();
   std::string line =
-      "damaged documents left out: " + std::to_string(result.damage->documents.size()) +
+      place + "damaged documents left out: " + std::to_string(result.damage->documents.size()) +
       "; the first is ";
   if (first.source.has_value()) line += formats::PrintableName(*first.source) + ": ";
   PrintError(kProgram, line + first.problem);
@@ -159,16 +181,16 @@ class Session {
           const querier::QueryOptions& options)
       : reader_(reader), args_(args), options_(options) {}
 
-  // One question, as asked on the command line.
-  int Ask(std::string_view question) const {
+  // One question, as asked on the command line. `place` comes before what is said of it.
+  int Ask(std::string_view question, const std::string& place = "") const {
     const absl::StatusOr<querier::QueryResult> result = querier::Query(reader_, question, options_);
     if (!result.ok()) {
-      PrintError(kProgram, result.status());
+      PrintError(kProgram, place + std::string(result.status().message()));
       return ExitCodeOf(result.status());
     }
     if (args_.trace) WriteToStderr(FormatTrace(*result));
-    ExplainDamage(*result);
-    ExplainEmpty(*result);
+    ExplainDamage(*result, place);
+    ExplainEmpty(*result, place);
     if (args_.json) {
       Write(Dump(ToJson(*result)) + "\n");
     } else {
@@ -202,7 +224,7 @@ class Session {
       if (terminal && (line == "q" || line == "quit" || line == "exit")) return code;
       if (terminal && line.find_first_not_of(" \t\r") == std::string::npos) continue;
       ++asked;
-      const int answered = Ask(line);
+      const int answered = Ask(line, terminal ? "" : "line " + std::to_string(asked) + ": ");
       if (!terminal) code = std::max(code, answered);
       std::fflush(stdout);
     }
@@ -265,7 +287,7 @@ void KeepFreedMemory() {
 
 int Main(int argc, char** argv) {
   KeepFreedMemory();
-  OpenClosedStandardStreams();
+  SetUpProcess(kProgram);
   CommandLine command_line;
   int code = kDone;
   if (!ParseOrExit(command_line.app(), argc, argv, kProgram, &code)) return code;

@@ -155,6 +155,17 @@ TEST_F(QuestionTest, LinesOfAPipeGiveTheContextsInOrder) {
       << outcome;
 }
 
+TEST_F(QuestionTest, WhatIsWrongWithALineOfAPipeComesWithItsNumber) {
+  Launch launch;
+  launch.input = "pump seal\n \nxyzzy\n";
+  const Outcome outcome = RagQuery({"-i", index_}, launch);
+  EXPECT_EQ(outcome.exit_code, 2) << outcome;
+  const std::vector<std::string> lines = Lines(outcome.err);
+  ASSERT_EQ(lines.size(), 2U) << outcome;
+  EXPECT_TRUE(lines[0].starts_with("rag-query: line 2: question: is blank")) << outcome;
+  EXPECT_TRUE(lines[1].starts_with("rag-query: line 3: no chunk matches")) << outcome;
+}
+
 TEST_F(QuestionTest, AnswerToALineComesBeforeTheNextIsSent) {
   Launch launch;
   launch.keep_input_open = true;
