@@ -137,6 +137,13 @@ absl::StatusOr<std::uint64_t> Router::NumChunks(std::uint32_t document) const {
   const absl::StatusOr<std::uint64_t> num_chunks = reader_.NumChunks(document);
   if (!DoesWithout(num_chunks.status())) return num_chunks;
   RAG_ASSIGN_OR_RETURN(const formats::DocumentRecord record, reader_.Document(document));
+  // Memory is taken by this number.
+  if (record.num_chunks > reader_.manifest().counts.chunks) {
+    return absl::DataLossError(absl::StrCat(
+        (reader_.folder() / storage::kRecordsFolder).string(), ": document ", document, ": has ",
+        record.num_chunks, " chunks, the index ", reader_.manifest().counts.chunks,
+        "; the index is damaged, rebuild it with rag-index build"));
+  }
   return record.num_chunks;
 }
 
