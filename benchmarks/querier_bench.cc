@@ -10,11 +10,12 @@
 
 #include "benchmarks/forward_segments.h"
 #include "benchmarks/made_up_prose.h"
-#include "benchmarks/temp_folder.h"
+#include "benchmarks/require.h"
 #include "indexer/build.h"
 #include "querier/bm25_scorer.h"
 #include "querier/query.h"
 #include "storage/index_reader.h"
+#include "tests/testing/temp_folder.h"
 
 namespace rag::benchmarks {
 namespace {
@@ -43,7 +44,7 @@ BENCHMARK(BM_ScoreSegment)->ArgName("chunks")->Arg(20)->Arg(1024);
 
 // An index of documents of 20 chunks.
 std::unique_ptr<storage::IndexReader> MakeIndex(int num_documents) {
-  const TempFolder folder("index");
+  const testing::TempFolder folder;
   const std::filesystem::path corpus = folder.path() / "corpus";
   std::filesystem::create_directories(corpus);
   for (int i = 0; i < num_documents; ++i) {

@@ -11,8 +11,9 @@
 
 #include <benchmark/benchmark.h>
 
-#include "benchmarks/temp_folder.h"
+#include "benchmarks/require.h"
 #include "storage/vector_files.h"
+#include "tests/testing/temp_folder.h"
 
 namespace rag::benchmarks {
 namespace {
@@ -45,7 +46,7 @@ std::vector<float> MakeQuery(std::uint32_t dim, bool sparse) {
 void BM_SearchList(benchmark::State& state) {
   const auto dim = static_cast<std::uint32_t>(state.range(0));
   const auto num_rows = static_cast<std::size_t>(state.range(1));
-  const TempFolder folder("list");
+  const testing::TempFolder folder;
   const auto path = folder.path() / "chunks.faiss";
   const auto writer = storage::ChunkShardWriter::Create(path, dim, kRange).value();
   Require(writer->AddDocument(RandomCodes(num_rows, dim)));
@@ -63,7 +64,7 @@ BENCHMARK(BM_SearchList)
 void BM_SearchDistinct(benchmark::State& state) {
   const auto dim = static_cast<std::uint32_t>(state.range(0));
   const auto num_rows = static_cast<std::size_t>(state.range(1));
-  const TempFolder folder("documents");
+  const testing::TempFolder folder;
   const auto path = folder.path() / "docs.faiss";
   storage::DocumentVectorsWriter writer(dim, kRange);
   const std::vector<std::uint8_t> codes = RandomCodes(num_rows, dim);

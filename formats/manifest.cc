@@ -1,8 +1,10 @@
 #include "formats/manifest.h"
 
 #include <algorithm>
+#include <functional>
 #include <initializer_list>
 #include <limits>
+#include <set>
 #include <utility>
 
 #include <nlohmann/json.hpp>
@@ -311,8 +313,30 @@ std::string FromJson(const Json& json, Manifest& manifest) {
 }
 
 absl::Status Damaged(std::string_view name, const std::string& message) {
-  return absl::DataLossError(std::string(name) + ": " + message);
+  return absl::DataLossError(std::string(name) + ": " + message +
+                             "; the index is damaged, rebuild it with rag-index build");
 }
+
+// Refuses what the library would let pass, or not survive. A callback of Json::parse.
+class StructureCheck {
+ public:
+  bool operator()(int depth, Json::parse_event_t event, const Json& parsed) {
+    if (depth > kMaxDepth) problem_ = "nests deeper than a manifest does";
+    if (event == Json::parse_event_t::object_start) members_.emplace_back();
+    if (event == Json::parse_event_t::object_end) members_.pop_back();
+    if (event == Json::parse_event_t::key) {
+      const auto& key = parsed.get_ref<const std::string&>();
+      if (!members_.back().insert(key).second) problem_ = "member " + key + " is there twice";
+    }
+    return problem_.empty();
+  }
+  // Empty when there is none.
+  [[nodiscard]] const std::string& problem() const { return problem_; }
+
+ private:
+  std::vector<std::set<std::string>> members_;  // of the objects that are open
+  std::string problem_;
+};
 
 absl::Status CheckChecksum(std::string_view text, std::string_view name) {
   const std::size_t tail_at = text.size() - std::min(kTailSize, text.size());
@@ -367,13 +391,9 @@ std::string EncodeManifest(const Manifest& manifest) {
 
 absl::StatusOr<Manifest> DecodeManifest(std::string_view text, std::string_view name) {
   RAG_RETURN_IF_ERROR(CheckChecksum(text, name));
-  bool too_deep = false;
-  const auto keep = [&](int depth, Json::parse_event_t, const Json&) {
-    too_deep = too_deep || depth > kMaxDepth;
-    return depth <= kMaxDepth;
-  };
-  const Json json = Json::parse(text, keep, false);
-  if (too_deep) return Damaged(name, "nests deeper than a manifest does");
+  StructureCheck check;
+  const Json json = Json::parse(text, std::ref(check), false);
+  if (!check.problem().empty()) return Damaged(name, check.problem());
   if (json.is_discarded()) return Damaged(name, "is not JSON");
   RAG_RETURN_IF_ERROR(CheckVersion(json, name));
   Manifest manifest;

@@ -46,7 +46,8 @@ T Load(std::string_view array, std::uint64_t i) {
 }
 
 absl::Status Damaged(std::string_view name, const std::string& message) {
-  return absl::DataLossError(std::string(name) + ": " + message);
+  return absl::DataLossError(std::string(name) + ": " + message +
+                             "; the index is damaged, rebuild it with rag-index build");
 }
 
 // What all versions share: magic, version, header size, and a checksum at the header's end.
@@ -101,9 +102,6 @@ CorpusTotals ReadTotals(ByteReader& in) {
     *value = in.Fixed64();
   }
   totals.near_length = std::bit_cast<double>(in.Fixed64());
-  if (!std::isfinite(totals.near_length) || totals.near_length < 0) {
-    in.Fail("near length is not a finite number that is 0 or more");
-  }
   return totals;
 }
 
@@ -169,7 +167,9 @@ absl::StatusOr<TermTableView> TermTableView::Open(std::string_view bytes, std::s
   table.num_rows_ = in.Fixed64();
   table.totals_ = ReadTotals(in);
   const std::uint64_t rare_size = in.Fixed64();
-  RAG_RETURN_IF_ERROR(in.status());
+  if (!std::isfinite(table.totals_.near_length) || table.totals_.near_length < 0) {
+    return Damaged(name, "near length is not a finite number that is 0 or more");
+  }
 
   const std::uint64_t rows = table.num_rows_;
   const std::uint64_t payload = bytes.size() - kHeaderBytes;

@@ -19,6 +19,7 @@
 #include "formats/status_macros.h"
 #include "indexer/ignore_rules.h"
 #include "indexer/open_file.h"
+#include "storage/file_io.h"
 #include "storage/generation.h"
 
 namespace rag::indexer {
@@ -137,7 +138,7 @@ class Walker {
     }
     if (!error) return absl::OkStatus();
     if (folder.source.empty()) {
-      return absl::PermissionDeniedError(absl::StrCat(folder.path.native(), ": ", error.message()));
+      return storage::SystemError(folder.path, "list", error.value());
     }
     Skip(folder.source, SkipReason::kUnreadable, error.message());
     return absl::OkStatus();
@@ -309,11 +310,13 @@ absl::StatusOr<WalkResult> WalkCorpus(const fs::path& root, const WalkOptions& o
   std::error_code error;
   const fs::file_status status = fs::status(root, error);
   if (status.type() == fs::file_type::not_found) {
-    return absl::NotFoundError(absl::StrCat(root.native(), ": no such folder"));
+    return absl::NotFoundError(
+        absl::StrCat(root.native(), ": no such folder; name the folder of documents"));
   }
-  if (error) return absl::PermissionDeniedError(absl::StrCat(root.native(), ": ", error.message()));
+  if (error) return storage::SystemError(root, "list", error.value());
   if (status.type() != fs::file_type::directory) {
-    return absl::InvalidArgumentError(absl::StrCat(root.native(), ": not a folder"));
+    return absl::InvalidArgumentError(
+        absl::StrCat(root.native(), ": not a folder; name the folder of documents"));
   }
   return Walker(options).Walk(root);
 }

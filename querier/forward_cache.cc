@@ -23,9 +23,7 @@ absl::Status ForwardCache::Load(std::span<const IndexReader::ChunkRef> chunks) {
     absl::StatusOr<formats::ForwardSegmentView> view =
         formats::ForwardSegmentView::Parse(bytes, question_.wanted);
     if (!view.ok()) {
-      return absl::DataLossError(absl::StrCat("terms of document ", missing[i].document, ": ",
-                                              view.status().message(),
-                                              "; rebuild the index with rag-index build"));
+      return Damaged(missing[i].document, std::string(view.status().message()));
     }
     segments_.emplace(missing[i], *std::move(view));
     return absl::OkStatus();
@@ -43,10 +41,15 @@ absl::StatusOr<const formats::ForwardSegmentView*> ForwardCache::SegmentOf(std::
   }
   const formats::ForwardSegmentView& view = found->second;
   if (chunk < view.first_chunk() || chunk - view.first_chunk() >= view.num_chunks()) {
-    return absl::DataLossError(absl::StrCat("terms of document ", document, ": chunk ", chunk,
-                                            " is not in its segment; rebuild the index"));
+    return Damaged(document, absl::StrCat("chunk ", chunk, " is not in its segment"));
   }
   return &view;
+}
+
+absl::Status ForwardCache::Damaged(std::uint32_t document, const std::string& what) const {
+  return absl::DataLossError(absl::StrCat(
+      (reader_.folder() / storage::kRecordsFolder).string(), ": terms of document ", document, ": ",
+      what, "; the index is damaged, rebuild it with rag-index build"));
 }
 
 absl::StatusOr<std::uint64_t> ForwardCache::Cost(std::uint32_t document, std::uint32_t chunk,

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -33,6 +34,8 @@ class ForwardCache {
 
  private:
   using Key = storage::IndexReader::ChunkRef;  // chunk = number of the segment
+  [[nodiscard]] absl::Status Damaged(std::uint32_t document, const std::string& what) const;
+
   const storage::IndexReader& reader_;
   const Question& question_;
   std::map<Key, formats::ForwardSegmentView> segments_;

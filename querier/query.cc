@@ -11,6 +11,7 @@
 #include "formats/status_macros.h"
 #include "models/token_counter.h"
 #include "querier/context.h"
+#include "querier/damage.h"
 #include "querier/forward_cache.h"
 #include "querier/packer.h"
 #include "querier/question.h"
@@ -100,13 +101,16 @@ struct Candidate {
 // Runs one query; a step a method.
 class Run {
  public:
-  Run(const IndexReader& reader, Settings settings, OutputFormat format, Question question,
-      const models::TokenCounter& counter)
+  // All borrowed. `left_out`: as Router takes it.
+  Run(const IndexReader& reader, const Settings& settings, OutputFormat format,
+      const Question& question, const models::TokenCounter& counter,
+      const std::set<std::uint32_t>* left_out)
       : reader_(reader),
         settings_(settings),
         format_(format),
-        question_(std::move(question)),
+        question_(question),
         counter_(counter),
+        left_out_(left_out),
         cache_(reader, question_) {}
 
   absl::StatusOr<QueryResult> Execute() {
@@ -114,9 +118,13 @@ class Run {
     result_.question = question_.text;
     result_.generation = reader_.generation();
     result_.budget_tokens = settings_.budget_tokens;
-    const Router router(reader_, question_, cache_);
+    result_.known_terms = question_.terms.size();
+    const Router router(reader_, question_, cache_, left_out_);
+    RAG_ASSIGN_OR_RETURN(std::vector<ScoredDocument> proposed, router.Propose(settings_.limits));
+    LooksInto(proposed);
     RAG_ASSIGN_OR_RETURN(const std::vector<ScoredDocument> documents,
-                         router.Documents(settings_.limits));
+                         router.Documents(std::move(proposed), settings_.limits));
+    LooksInto(documents);
     RAG_RETURN_IF_ERROR(LoadDocuments(documents));
     result_.timings_us.route = lap.Lap();
     RAG_ASSIGN_OR_RETURN(const std::vector<ScoredChunk> hits,
@@ -130,11 +138,18 @@ class Run {
     return std::move(result_);
   }
 
+  // The documents whose records were read last, or were going to be when Execute() failed.
+  [[nodiscard]] const std::vector<std::uint32_t>& looked_into() const { return looked_into_; }
+
  private:
+  void LooksInto(const std::vector<ScoredDocument>& hits) {
+    looked_into_.clear();
+    for (const ScoredDocument& hit : hits) looked_into_.push_back(hit.document);
+  }
+
   absl::Status LoadDocuments(const std::vector<ScoredDocument>& hits) {
-    std::vector<std::uint32_t> ordinals;
-    for (const ScoredDocument& hit : hits) ordinals.push_back(hit.document);
-    RAG_ASSIGN_OR_RETURN(std::vector<formats::DocumentRecord> records, reader_.Documents(ordinals));
+    RAG_ASSIGN_OR_RETURN(std::vector<formats::DocumentRecord> records,
+                         reader_.Documents(looked_into_));
     for (std::size_t i = 0; i < hits.size(); ++i) {
       result_.documents.push_back(
           {hits[i].document, records[i].doc_id, records[i].source, hits[i].score});
@@ -273,11 +288,13 @@ class Run {
   }
 
   const IndexReader& reader_;
-  Settings settings_;
+  const Settings& settings_;
   OutputFormat format_;
-  Question question_;
+  const Question& question_;
   const models::TokenCounter& counter_;
+  const std::set<std::uint32_t>* left_out_;
   ForwardCache cache_;
+  std::vector<std::uint32_t> looked_into_;
   Frame frame_;
   QueryResult result_;
   std::map<std::uint32_t, formats::DocumentRecord> documents_;
@@ -299,14 +316,24 @@ absl::StatusOr<QueryResult> Query(const IndexReader& reader, std::string_view qu
         absl::StrCat("the index needs a token counter: ", counter.status().message()));
   }
   Stopwatch lap;
-  RAG_ASSIGN_OR_RETURN(Question analyzed,
+  RAG_ASSIGN_OR_RETURN(const Question analyzed,
                        AnalyzeQuestion(question, manifest.build, reader.terms()));
   const std::uint64_t analyze_us = lap.Lap();
-  RAG_ASSIGN_OR_RETURN(
-      QueryResult result,
-      Run(reader, settings, options.format, std::move(analyzed), **counter).Execute());
-  result.timings_us.analyze = analyze_us;
-  result.timings_us.total = total.Lap();
+  // Damage is met where it is read. Then the question is asked again without the documents that
+  // have it.
+  DamagedDocuments damaged;
+  absl::StatusOr<QueryResult> result;
+  while (true) {
+    Run run(reader, settings, options.format, analyzed, **counter,
+            options.skip_damaged ? &damaged.ordinals() : nullptr);
+    result = run.Execute();
+    if (!options.skip_damaged || !absl::IsDataLoss(result.status())) break;
+    if (!damaged.Find(reader, analyzed, run.looked_into())) break;
+  }
+  if (!result.ok()) return result;
+  if (options.skip_damaged) result->damage = {reader.damage(), damaged.documents()};
+  result->timings_us.analyze = analyze_us;
+  result->timings_us.total = total.Lap();
   return result;
 }
 

@@ -14,6 +14,7 @@
 
 #include "absl/status/statusor.h"
 #include "formats/forward_index.h"
+#include "querier/damage.h"
 #include "storage/index_reader.h"
 
 namespace rag::querier {
@@ -28,6 +29,8 @@ struct QueryOptions {
   std::optional<bool> neighbors;
   std::optional<formats::HeaderStyle> header;
   OutputFormat format = OutputFormat::kContext;
+  // Leaves out documents whose records are damaged, and does without damaged chunk vectors.
+  bool skip_damaged = false;
 };
 
 struct DocumentHit {
@@ -77,23 +80,32 @@ struct Timings {
   std::uint64_t total = 0;
 };
 
+// What was done without.
+struct Damage {
+  std::vector<std::string> files;          // chunk vectors, a line each: all chunks were scored
+  std::vector<DamagedDocument> documents;  // that were met on the way and left out
+};
+
 struct QueryResult {
   std::string question;
   std::uint64_t generation = 0;
   std::uint64_t budget_tokens = 0;
   std::uint64_t used_tokens = 0;
+  std::uint64_t known_terms = 0;        // terms of the question that the index has, each once
   std::vector<DocumentHit> documents;   // best first
   std::vector<ChunkHit> chunks;         // best first
   std::vector<IncludedChunk> included;  // as printed: by source, then index
   std::vector<SkippedChunk> skipped;    // in the order in which they were tried
   std::string context;                  // or the prompt; ends with a line break unless empty
+  std::optional<Damage> damage;         // with skip_damaged
   Timings timings_us;
 };
 
 // INVALID_ARGUMENT: blank question, budget 0 or too small for the prompt's frame.
 // FAILED_PRECONDITION: the index needs components that this program lacks. DATA_LOSS: damage found
-// on the way. A question that matches nothing is not an error. Equal scores are ordered by (source,
-// index). Threads: may be called concurrently on one reader.
+// on the way, with skip_damaged only where no document can be told to have it. A question that
+// matches nothing is not an error. Equal scores are ordered by (source, index). Threads: may be
+// called concurrently on one reader.
 absl::StatusOr<QueryResult> Query(const storage::IndexReader& reader, std::string_view question,
                                   const QueryOptions& options);
 

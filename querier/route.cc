@@ -1,14 +1,18 @@
 #include "querier/route.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <span>
 #include <tuple>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "formats/status_macros.h"
 #include "models/article_words.h"
+#include "models/hashed_bm25.h"
 #include "querier/bm25_scorer.h"
 
 namespace rag::querier {
@@ -41,13 +45,25 @@ void Sort(std::vector<ScoredChunk>& hits) {
 }
 
 template <typename Hit>
-void KeepPositive(std::vector<Hit>& hits) {
-  std::erase_if(hits, [](const Hit& hit) { return hit.score <= 0; });
+void KeepAbove(double floor, std::vector<Hit>& hits) {
+  std::erase_if(hits, [floor](const Hit& hit) { return !(hit.score > floor); });
+}
+
+// What rounding can make of an inner product with a stored vector that is 0. The partial sums are
+// of codes, which reach twice the range.
+double RoundingError(std::span<const float> query) {
+  double magnitude = 0;
+  double additions = 0;
+  for (const float x : query) {
+    magnitude += std::abs(x);
+    additions += x != 0 ? 1 : 0;
+  }
+  return additions * magnitude * 2 * models::kRange * std::numeric_limits<float>::epsilon();
 }
 
 }  // namespace
 
-absl::StatusOr<std::vector<ScoredDocument>> Router::Documents(const RouteLimits& limits) const {
+absl::StatusOr<std::vector<ScoredDocument>> Router::Propose(const RouteLimits& limits) const {
   const std::size_t proposals =
       article() ? kArticleProposals : std::max(kDocumentProposals, limits.top_documents);
   RAG_ASSIGN_OR_RETURN(
@@ -56,12 +72,24 @@ absl::StatusOr<std::vector<ScoredDocument>> Router::Documents(const RouteLimits&
   std::vector<ScoredDocument> documents;
   documents.reserve(hits.size());
   for (const VectorHit& hit : hits) documents.push_back({hit.id, hit.score});
+  if (!article()) RAG_RETURN_IF_ERROR(AddRareDocuments(documents));
+  if (left_out_ != nullptr) {
+    std::erase_if(documents,
+                  [this](const ScoredDocument& hit) { return left_out_->contains(hit.document); });
+  }
+  return documents;
+}
+
+absl::StatusOr<std::vector<ScoredDocument>> Router::Documents(std::vector<ScoredDocument> proposed,
+                                                              const RouteLimits& limits) const {
+  std::vector<ScoredDocument> documents = std::move(proposed);
+  double floor = 0;
   if (article()) {
     RAG_ASSIGN_OR_RETURN(documents, ArticleDocuments(std::move(documents)));
   } else {
-    RAG_RETURN_IF_ERROR(AddRareDocuments(documents));
+    floor = RoundingError(question_.document_vector);
   }
-  KeepPositive(documents);
+  KeepAbove(floor, documents);
   Sort(documents);
   if (documents.size() > limits.top_documents) documents.resize(limits.top_documents);
   return documents;
@@ -73,9 +101,14 @@ absl::StatusOr<std::vector<ScoredDocument>> Router::Documents(const RouteLimits&
 absl::Status Router::AddRareDocuments(std::vector<ScoredDocument>& documents) const {
   std::map<std::uint32_t, double> rare;
   for (const QuestionTerm& term : question_.terms) {
-    RAG_ASSIGN_OR_RETURN(const std::vector<std::uint32_t> holders,
-                         reader_.terms().RareDocuments(term.hash));
-    for (const std::uint32_t document : holders) rare[document] += term.count * term.idf;
+    const absl::StatusOr<std::vector<std::uint32_t>> holders =
+        reader_.terms().RareDocuments(term.hash);
+    if (!holders.ok()) {
+      return absl::DataLossError(absl::StrCat(
+          (reader_.folder() / storage::kTermsFile).string(), ": ", holders.status().message(),
+          "; the index is damaged, rebuild it with rag-index build"));
+    }
+    for (const std::uint32_t document : *holders) rare[document] += term.count * term.idf;
   }
   for (ScoredDocument& hit : documents) {
     const auto it = rare.find(hit.document);
@@ -100,27 +133,49 @@ absl::StatusOr<std::vector<ScoredDocument>> Router::ArticleDocuments(
   return proposed;
 }
 
+absl::StatusOr<std::uint64_t> Router::NumChunks(std::uint32_t document) const {
+  const absl::StatusOr<std::uint64_t> num_chunks = reader_.NumChunks(document);
+  if (!DoesWithout(num_chunks.status())) return num_chunks;
+  RAG_ASSIGN_OR_RETURN(const formats::DocumentRecord record, reader_.Document(document));
+  // Memory is taken by this number.
+  if (record.num_chunks > reader_.manifest().counts.chunks) {
+    return absl::DataLossError(absl::StrCat(
+        (reader_.folder() / storage::kRecordsFolder).string(), ": document ", document, ": has ",
+        record.num_chunks, " chunks, the index ", reader_.manifest().counts.chunks,
+        "; the index is damaged, rebuild it with rag-index build"));
+  }
+  return record.num_chunks;
+}
+
 absl::StatusOr<std::vector<std::uint32_t>> Router::Favoured(std::uint32_t document,
+                                                            std::uint64_t num_chunks,
                                                             std::size_t limit) const {
-  RAG_ASSIGN_OR_RETURN(const std::vector<VectorHit> hits,
-                       reader_.SearchDocument(document, question_.chunk_vector, limit));
+  const absl::StatusOr<std::vector<VectorHit>> hits =
+      reader_.SearchDocument(document, question_.chunk_vector, limit);
+  if (DoesWithout(hits.status())) {
+    std::vector<std::uint32_t> all(num_chunks);
+    std::iota(all.begin(), all.end(), 0U);
+    return all;
+  }
+  RAG_RETURN_IF_ERROR(hits.status());
   std::vector<std::uint32_t> chunks;
-  chunks.reserve(hits.size());
-  for (const VectorHit& hit : hits) chunks.push_back(hit.id);
+  chunks.reserve(hits->size());
+  for (const VectorHit& hit : *hits) chunks.push_back(hit.id);
   std::sort(chunks.begin(), chunks.end());
   return chunks;
 }
 
 absl::Status Router::AddSegments(std::uint32_t document, std::size_t limit,
                                  std::vector<IndexReader::ChunkRef>& segments) const {
-  RAG_ASSIGN_OR_RETURN(const std::uint64_t num_chunks, reader_.NumChunks(document));
+  RAG_ASSIGN_OR_RETURN(const std::uint64_t num_chunks, NumChunks(document));
   if (num_chunks <= std::max(limit, kWholeDocumentChunks)) {
     for (std::uint32_t first = 0; first < num_chunks; first += formats::kSegmentChunks) {
       segments.push_back({document, first});
     }
     return absl::OkStatus();
   }
-  RAG_ASSIGN_OR_RETURN(const std::vector<std::uint32_t> chunks, Favoured(document, limit));
+  RAG_ASSIGN_OR_RETURN(const std::vector<std::uint32_t> chunks,
+                       Favoured(document, num_chunks, limit));
   for (const std::uint32_t chunk : chunks) {
     const IndexReader::ChunkRef segment{document, chunk - chunk % formats::kSegmentChunks};
     if (segments.empty() || segments.back() != segment) segments.push_back(segment);
@@ -140,18 +195,18 @@ absl::StatusOr<std::vector<ScoredChunk>> Router::Chunks(
   } else {
     RAG_ASSIGN_OR_RETURN(chunks, Bm25Chunks(documents, limits.chunks_per_document));
   }
-  KeepPositive(chunks);
+  KeepAbove(0, chunks);
   Sort(chunks);
   if (chunks.size() > limits.chunks) chunks.resize(limits.chunks);
   return chunks;
 }
 
 absl::StatusOr<std::vector<ScoredChunk>> Router::ArticleChunks(std::uint32_t document) const {
-  RAG_ASSIGN_OR_RETURN(const std::uint64_t num_chunks, reader_.NumChunks(document));
+  RAG_ASSIGN_OR_RETURN(const std::uint64_t num_chunks, NumChunks(document));
   std::vector<std::uint32_t> proposed(num_chunks);
   std::iota(proposed.begin(), proposed.end(), 0U);
   if (num_chunks > std::max(kArticleProposals, kWholeDocumentChunks)) {
-    RAG_ASSIGN_OR_RETURN(proposed, Favoured(document, kArticleProposals));
+    RAG_ASSIGN_OR_RETURN(proposed, Favoured(document, num_chunks, kArticleProposals));
   }
   std::vector<IndexReader::ChunkRef> refs;
   refs.reserve(proposed.size());
@@ -162,7 +217,7 @@ absl::StatusOr<std::vector<ScoredChunk>> Router::ArticleChunks(std::uint32_t doc
     chunks.push_back({document, refs[i].chunk,
                       models::ArticleSimilarity(question_.text, records[i].summary.text)});
   }
-  KeepPositive(chunks);
+  KeepAbove(0, chunks);
   Sort(chunks);
   return chunks;
 }

@@ -3,6 +3,7 @@
 #include <bit>
 #include <cmath>
 
+#include "absl/strings/str_cat.h"
 #include "formats/coding.h"
 #include "storage/vector_files.h"
 
@@ -91,6 +92,11 @@ void ReadListSizes(formats::ByteReader& in, FaissLayout& layout) {
   Expect(in, rows_left == 0, "rows that belong to no list");
 }
 
+absl::Status Damaged(const formats::ByteReader& in) {
+  return absl::DataLossError(absl::StrCat(
+      in.status().message(), "; the index is damaged, rebuild it with rag-index build"));
+}
+
 }  // namespace
 
 absl::StatusOr<FaissLayout> ParseFaissLayout(std::string_view file, std::string_view name) {
@@ -103,14 +109,14 @@ absl::StatusOr<FaissLayout> ParseFaissLayout(std::string_view file, std::string_
   layout.num_lists = in.Fixed64();
   in.Skip(8);  // nprobe, a default for users of plain FAISS
   Expect(in, layout.dim > 0 && layout.dim <= kMaxVectorDim, "impossible dimension");
-  if (!in.ok()) return in.status();
+  if (!in.ok()) return Damaged(in);
   ReadCoarseQuantizer(in, layout);
   Expect(in, in.Fixed8() == 0 && in.Fixed64() == 0, "index has a direct map");
   ReadScalarQuantizer(in, layout);
   Expect(in, in.Fixed64() == layout.dim, "code size differs from the dimension");
   Expect(in, in.Fixed8() == 0, "vectors are residuals");
   ReadListSizes(in, layout);
-  if (!in.ok()) return in.status();
+  if (!in.ok()) return Damaged(in);
   layout.header_bytes = in.offset();
   return layout;
 }

@@ -114,6 +114,27 @@ absl::StatusOr<std::string> ReadRange(const Descriptor& file, const std::filesys
   return bytes;
 }
 
+// What a user can do about an errno; empty where nothing general can be said.
+absl::string_view RemedyOf(int error) {
+  switch (error) {
+    case EACCES:
+    case EPERM:
+      return "; give this user access to it and to the folders above";
+    case EROFS:
+      return "; it is on a file system that is mounted read-only, name another folder";
+    case EMFILE:
+      return "; raise the limit of open files (ulimit -n)";
+    case EFBIG:
+      return "; raise the limit of file sizes (ulimit -f)";
+    case EIO:
+      return "; the disk may be failing, look into the system's log";
+    case ENOMEM:
+      return "; raise the limit of memory (ulimit -v) or end other programs";
+    default:
+      return "";
+  }
+}
+
 }  // namespace
 
 absl::Status SystemError(const std::filesystem::path& path, std::string_view action, int error) {
@@ -124,8 +145,9 @@ absl::Status SystemError(const std::filesystem::path& path, std::string_view act
     return absl::ResourceExhaustedError(
         absl::StrCat(path.string(), ": disk full: ", reason, "; make room and try again"));
   }
-  const std::string message = absl::StrCat(path.string(), ": ", reason);
+  const std::string message = absl::StrCat(path.string(), ": ", reason, RemedyOf(error));
   if (error == ENOENT || error == ENOTDIR) return absl::NotFoundError(message);
+  if (error == EACCES || error == EPERM) return absl::PermissionDeniedError(message);
   return absl::InternalError(message);
 }
 

@@ -15,12 +15,12 @@
 
 namespace rag::storage {
 
-// "PATH: cannot ACTION: REASON" for an errno: RESOURCE_EXHAUSTED ("PATH: disk full: ...") for a
-// full disk or quota, NOT_FOUND when the file or a folder of its path does not exist, otherwise
-// INTERNAL.
+// "PATH: cannot ACTION: REASON; REMEDY" for an errno: RESOURCE_EXHAUSTED ("PATH: disk full: ...")
+// for a full disk or quota, NOT_FOUND when the file or a folder of its path does not exist,
+// PERMISSION_DENIED, otherwise INTERNAL.
 absl::Status SystemError(const std::filesystem::path& path, std::string_view action, int error);
 
-// NOT_FOUND when the file does not exist, otherwise INTERNAL with the system's reason.
+// NOT_FOUND when the file does not exist, otherwise as SystemError.
 absl::StatusOr<std::string> ReadFile(const std::filesystem::path& path);
 // The first `n` bytes; DATA_LOSS when the file is shorter.
 absl::StatusOr<std::string> ReadPrefix(const std::filesystem::path& path, std::uint64_t n);

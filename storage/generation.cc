@@ -71,7 +71,8 @@ absl::StatusOr<std::uint64_t> ReadCurrentNumber(const fs::path& index) {
       ParseGenerationName(std::string_view(*text).substr(0, text->find(' ')));
   if (!number.has_value() || *text != EncodeCurrent(*number)) {
     return absl::DataLossError(absl::StrCat(
-        path.string(), ": damaged, it does not name a generation; rebuild with rag-index build"));
+        path.string(),
+        ": does not name a generation; the index is damaged, rebuild it with rag-index build"));
   }
   return *number;
 }
@@ -189,8 +190,18 @@ absl::Status SyncTree(const fs::path& root) {
   return SyncFolder(root);
 }
 
-// All but the last `keep` of the generations that were once current. Those between `previous` and
-// `current` never were: their build died between the rename and CURRENT.
+// Those between `previous` and `current`: never current, as their build died between the rename and
+// CURRENT.
+absl::StatusOr<std::vector<std::uint64_t>> Between(const fs::path& index, std::uint64_t previous,
+                                                   std::uint64_t current) {
+  RAG_ASSIGN_OR_RETURN(std::vector<std::uint64_t> numbers, ListGenerations(index));
+  std::erase_if(numbers,
+                [&](std::uint64_t number) { return number <= previous || number >= current; });
+  return numbers;
+}
+
+// All but the last `keep` of the generations that were once current, which those between `previous`
+// and `current` never were.
 absl::StatusOr<std::vector<std::uint64_t>> Superfluous(const fs::path& index,
                                                        std::uint64_t previous,
                                                        std::uint64_t current, std::size_t keep) {
@@ -259,6 +270,9 @@ absl::StatusOr<std::uint64_t> ReadCurrent(const std::filesystem::path& index) {
   for (int attempt = 0; attempt < kMissingFolderRetries; ++attempt) {
     std::error_code error;
     if (fs::is_directory(index / GenerationName(number), error)) return number;
+    if (error && error != std::errc::no_such_file_or_directory) {
+      return SystemError(index / GenerationName(number), "stat", error.value());
+    }
     // A writer may have published and removed this generation since CURRENT was read.
     const std::uint64_t seen = number;
     RAG_ASSIGN_OR_RETURN(number, ReadCurrentNumber(index));
@@ -266,7 +280,8 @@ absl::StatusOr<std::uint64_t> ReadCurrent(const std::filesystem::path& index) {
   }
   return absl::DataLossError(absl::StrCat((index / kCurrentFile).string(), ": names ",
                                           GenerationName(number),
-                                          ", which is missing; rebuild with rag-index build"));
+                                          ", which is missing; the index is damaged, rebuild it "
+                                          "with rag-index build"));
 }
 
 absl::StatusOr<WriterLock> WriterLock::Acquire(const std::filesystem::path& index,
@@ -345,7 +360,7 @@ absl::Status GenerationBuilder::Publish(std::size_t keep) {
   const std::uint64_t previous =
       current.ok() ? *current : (absl::IsNotFound(current.status()) ? 0 : number_ - 1);
   RAG_RETURN_IF_ERROR(SyncTree(folder_));
-  const absl::Status status = MakeCurrent();
+  const absl::Status status = MakeCurrent(previous);
   if (status.ok()) {
     armed_ = false;
     Prune(previous, keep);
@@ -361,12 +376,21 @@ absl::Status GenerationBuilder::Publish(std::size_t keep) {
   return absl::OkStatus();
 }
 
-absl::Status GenerationBuilder::MakeCurrent() {
+absl::Status GenerationBuilder::MakeCurrent(std::uint64_t previous) {
   const fs::path published = index_ / GenerationName(number_);
   std::error_code error;
   fs::rename(folder_, published, error);
   if (error) return SystemError(published, "rename the finished build to it", error.value());
   folder_ = published;
+  // What was never current goes before CURRENT names a higher number: from then on it could not be
+  // told from what was. Where no CURRENT says what was, nothing goes before this one is safe.
+  if (previous != 0) {
+    RAG_ASSIGN_OR_RETURN(const std::vector<std::uint64_t> dead, Between(index_, previous, number_));
+    // What fails here, Prune tries again and notes.
+    for (const std::uint64_t dead_number : dead) {
+      RemoveTree(index_ / GenerationName(dead_number)).IgnoreError();
+    }
+  }
   RAG_RETURN_IF_ERROR(SyncFolder(index_));
   return ReplaceFile(index_ / kCurrentFile, EncodeCurrent(number_));
 }

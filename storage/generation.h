@@ -29,7 +29,7 @@ inline constexpr std::string_view kJournalFolder = "journal";
 std::string GenerationName(std::uint64_t number);
 
 // The generation that CURRENT names. NOT_FOUND: no index there (no folder, no CURRENT).
-// DATA_LOSS: CURRENT is damaged or names a missing folder.
+// DATA_LOSS: CURRENT is damaged or names a missing folder. PERMISSION_DENIED.
 absl::StatusOr<std::uint64_t> ReadCurrent(const std::filesystem::path& index);
 
 // Numbers of the published generations, ascending; also those that a dead build never made current.
@@ -81,8 +81,8 @@ class GenerationBuilder {
  private:
   GenerationBuilder(std::filesystem::path index, std::filesystem::path folder,
                     std::uint64_t number);
-  // Renames and replaces CURRENT.
-  absl::Status MakeCurrent();
+  // Renames and replaces CURRENT. `previous`: what it names so far; 0 for nothing.
+  absl::Status MakeCurrent(std::uint64_t previous);
   // As far as possible; what is not, is noted.
   void Prune(std::uint64_t previous, std::size_t keep);
 

@@ -24,11 +24,19 @@ const formats::FileEntry* FindFile(const formats::Manifest& manifest, std::strin
   return nullptr;
 }
 
-absl::Status RequireFile(const formats::Manifest& manifest, std::string_view path) {
+absl::Status Damaged(const fs::path& path, const std::string& what) {
+  return absl::DataLossError(absl::StrCat(
+      path.string(), ": ", what, "; the index is damaged, rebuild it with rag-index build"));
+}
+
+absl::Status RequireFile(const fs::path& folder, const formats::Manifest& manifest,
+                         std::string_view path) {
   if (FindFile(manifest, path) != nullptr) return absl::OkStatus();
-  return absl::DataLossError(
-      absl::StrCat(std::string(kManifestFile), ": names no file ", std::string(path),
-                   "; the index is damaged, rebuild it with rag-index build"));
+  return Damaged(folder / kManifestFile, absl::StrCat("names no file ", std::string(path)));
+}
+
+bool IsChunkShard(std::string_view path) {
+  return path.starts_with("chunks-") && path.ends_with(".faiss");
 }
 
 std::vector<std::string> ItemKeys(std::span<const IndexReader::ChunkRef> refs) {
@@ -45,16 +53,15 @@ absl::Status CheckBuildParams(const formats::Manifest& manifest, const VectorFil
                               const fs::path& path) {
   const formats::BuildParams& build = manifest.build;
   if (build.shard_documents == 0) {
-    return absl::DataLossError(absl::StrCat(path.string(), ": build.shard_documents is 0"));
+    return Damaged(path, "build.shard_documents is 0");
   }
   if (build.document_dim != documents.dim()) {
-    return absl::DataLossError(absl::StrCat(path.string(), ": build.document_dim is ",
-                                            build.document_dim, ", vectors of documents have ",
-                                            documents.dim()));
+    return Damaged(path, absl::StrCat("build.document_dim is ", build.document_dim,
+                                      ", vectors of documents have ", documents.dim()));
   }
   if (build.chunk_dim == 0 || build.chunk_dim > kMaxVectorDim) {
-    return absl::DataLossError(absl::StrCat(path.string(), ": build.chunk_dim is ", build.chunk_dim,
-                                            ", possible are 1 to ", kMaxVectorDim));
+    return Damaged(path, absl::StrCat("build.chunk_dim is ", build.chunk_dim,
+                                      ", possible are 1 to ", kMaxVectorDim));
   }
   return absl::OkStatus();
 }
@@ -67,7 +74,8 @@ struct WantedGroup {
 };
 
 // In key order.
-absl::StatusOr<std::vector<WantedGroup>> GroupsOf(std::span<const IndexReader::ChunkRef> refs,
+absl::StatusOr<std::vector<WantedGroup>> GroupsOf(const fs::path& folder,
+                                                  std::span<const IndexReader::ChunkRef> refs,
                                                   std::span<const std::uint32_t> chunks_per_group) {
   std::vector<std::size_t> order(refs.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -77,7 +85,7 @@ absl::StatusOr<std::vector<WantedGroup>> GroupsOf(std::span<const IndexReader::C
   for (const std::size_t i : order) {
     const auto [document, chunk] = refs[i];
     if (chunks_per_group[i] == 0) {
-      return absl::DataLossError(absl::StrCat("document ", document, ": has no chunks"));
+      return Damaged(folder, absl::StrCat("document ", document, ": has no chunks"));
     }
     const std::uint32_t group = chunk / chunks_per_group[i];
     if (groups.empty() || groups.back().document != document || groups.back().group != group) {
@@ -101,11 +109,6 @@ absl::Status TakeChunks(std::string_view bytes, const WantedGroup& group,
   return absl::OkStatus();
 }
 
-std::string Annotate(const char* what, std::uint32_t document, std::uint32_t item,
-                     const absl::Status& status) {
-  return absl::StrCat(what, " ", document, "/", item, ": ", status.message());
-}
-
 }  // namespace
 
 std::string ChunkShardFile(std::uint32_t shard) {
@@ -116,43 +119,40 @@ absl::StatusOr<formats::Manifest> ReadManifest(const fs::path& index, std::uint6
   const fs::path path = index / GenerationName(number) / kManifestFile;
   const absl::StatusOr<std::string> text = ReadFile(path);
   if (absl::IsNotFound(text.status())) {
-    return absl::DataLossError(absl::StrCat(
-        path.string(), ": missing; the index is damaged, rebuild it with rag-index build"));
+    return Damaged(path, "missing");
   }
   RAG_RETURN_IF_ERROR(text.status());
   RAG_ASSIGN_OR_RETURN(formats::Manifest manifest, formats::DecodeManifest(*text, path.string()));
   if (manifest.generation != number) {
-    return absl::DataLossError(
-        absl::StrCat(path.string(), ": is of generation ", manifest.generation, ", the folder is ",
-                     number, "; the index is damaged, rebuild it with rag-index build"));
+    return Damaged(
+        path, absl::StrCat("is of generation ", manifest.generation, ", the folder is ", number));
   }
   return manifest;
 }
 
-absl::StatusOr<std::unique_ptr<IndexReader>> IndexReader::Open(const fs::path& index) {
+absl::StatusOr<std::unique_ptr<IndexReader>> IndexReader::Open(const fs::path& index,
+                                                               const OpenOptions& options) {
   // A generation may be pruned between reading its number and opening its files, by builds that
   // publish meanwhile. Then CURRENT names another one.
   std::uint64_t failed = 0;
   while (true) {
     RAG_ASSIGN_OR_RETURN(const std::uint64_t number, ReadCurrent(index));
-    absl::StatusOr<std::unique_ptr<IndexReader>> reader = OpenGeneration(index, number);
+    absl::StatusOr<std::unique_ptr<IndexReader>> reader = OpenGeneration(index, number, options);
     if (reader.ok() || number == failed) return reader;
     failed = number;
   }
 }
 
-absl::StatusOr<std::unique_ptr<IndexReader>> IndexReader::OpenGeneration(const fs::path& index,
-                                                                         std::uint64_t number) {
+absl::StatusOr<std::unique_ptr<IndexReader>> IndexReader::OpenGeneration(
+    const fs::path& index, std::uint64_t number, const OpenOptions& options) {
   auto reader = std::unique_ptr<IndexReader>(new IndexReader());
   reader->folder_ = index / GenerationName(number);
   const fs::path manifest_path = reader->folder_ / kManifestFile;
   RAG_ASSIGN_OR_RETURN(reader->manifest_, ReadManifest(index, number));
   const formats::Manifest& manifest = reader->manifest_;
-  for (const formats::FileEntry& entry : manifest.files) {
-    RAG_RETURN_IF_ERROR(CheckFile(reader->folder_, entry));
-  }
-  RAG_RETURN_IF_ERROR(RequireFile(manifest, kTermsFile));
-  RAG_RETURN_IF_ERROR(RequireFile(manifest, kDocumentVectorsFile));
+  RAG_RETURN_IF_ERROR(reader->CheckFiles(options));
+  RAG_RETURN_IF_ERROR(RequireFile(reader->folder_, manifest, kTermsFile));
+  RAG_RETURN_IF_ERROR(RequireFile(reader->folder_, manifest, kDocumentVectorsFile));
   const fs::path terms_path = reader->folder_ / kTermsFile;
   RAG_ASSIGN_OR_RETURN(reader->terms_file_, MappedFile::Open(terms_path));
   RAG_ASSIGN_OR_RETURN(reader->terms_, formats::TermTableView::Open(reader->terms_file_.bytes(),
@@ -161,22 +161,41 @@ absl::StatusOr<std::unique_ptr<IndexReader>> IndexReader::OpenGeneration(const f
                        VectorFile::Open(reader->folder_ / kDocumentVectorsFile));
   RAG_ASSIGN_OR_RETURN(reader->records_, RecordReader::Open(reader->folder_ / kRecordsFolder));
   RAG_RETURN_IF_ERROR(CheckBuildParams(manifest, *reader->document_vectors_, manifest_path));
-  const std::uint64_t whole_shards = manifest.counts.documents / manifest.build.shard_documents;
-  const bool has_rest = manifest.counts.documents % manifest.build.shard_documents > 0;
+  RAG_RETURN_IF_ERROR(reader->OpenShards());
+  return reader;
+}
+
+absl::Status IndexReader::CheckFiles(const OpenOptions& options) {
+  for (const formats::FileEntry& entry : manifest_.files) {
+    absl::Status status = CheckFile(folder_, entry);
+    if (options.skip_damaged_shards && absl::IsDataLoss(status) && IsChunkShard(entry.path)) {
+      damage_.emplace_back(status.message());
+      damaged_shards_.emplace(entry.path, std::move(status));
+    } else {
+      RAG_RETURN_IF_ERROR(status);
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status IndexReader::OpenShards() {
+  const std::uint64_t whole_shards = manifest_.counts.documents / manifest_.build.shard_documents;
+  const bool has_rest = manifest_.counts.documents % manifest_.build.shard_documents > 0;
   const std::uint64_t shards = whole_shards + (has_rest ? 1 : 0);
-  if (shards > manifest.files.size()) {
-    return absl::DataLossError(absl::StrCat(manifest_path.string(), ": ", manifest.counts.documents,
-                                            " documents need ", shards,
-                                            " chunk shards, which are not among the files"));
+  if (shards > manifest_.files.size()) {
+    return Damaged(folder_ / kManifestFile,
+                   absl::StrCat(manifest_.counts.documents, " documents need ", shards,
+                                " chunk shards, which are not among the files"));
   }
   for (std::uint32_t shard = 0; shard < shards; ++shard) {
     const std::string name = ChunkShardFile(shard);
-    RAG_RETURN_IF_ERROR(RequireFile(manifest, name));
-    RAG_ASSIGN_OR_RETURN(HeldFile file, HeldFile::Open(reader->folder_ / name));
-    reader->shard_files_.push_back(std::move(file));
+    RAG_RETURN_IF_ERROR(RequireFile(folder_, manifest_, name));
+    std::optional<HeldFile>& held = shard_files_.emplace_back();
+    if (damaged_shards_.contains(name)) continue;
+    RAG_ASSIGN_OR_RETURN(held, HeldFile::Open(folder_ / name));
   }
-  reader->shards_.resize(shards);
-  return reader;
+  shards_.resize(shards);
+  return absl::OkStatus();
 }
 
 absl::StatusOr<const VectorFile*> IndexReader::ChunkShard(std::uint32_t shard) const {
@@ -184,10 +203,11 @@ absl::StatusOr<const VectorFile*> IndexReader::ChunkShard(std::uint32_t shard) c
   if (shard >= shards_.size()) {
     return absl::OutOfRangeError(absl::StrCat("shard ", shard, " of ", shards_.size()));
   }
+  if (!shard_files_[shard].has_value()) return damaged_shards_.at(ChunkShardFile(shard));
   if (shards_[shard] == nullptr) {
     RAG_ASSIGN_OR_RETURN(
         shards_[shard],
-        VectorFile::Open(shard_files_[shard].path(), (folder_ / ChunkShardFile(shard)).string()));
+        VectorFile::Open(shard_files_[shard]->path(), (folder_ / ChunkShardFile(shard)).string()));
   }
   return shards_[shard].get();
 }
@@ -198,9 +218,9 @@ absl::StatusOr<std::vector<VectorHit>> IndexReader::SearchDocument(std::uint32_t
   const std::uint32_t per_shard = manifest_.build.shard_documents;
   RAG_ASSIGN_OR_RETURN(const VectorFile* shard, ChunkShard(document / per_shard));
   if (shard->dim() != manifest_.build.chunk_dim) {
-    return absl::DataLossError(absl::StrCat((folder_ / kManifestFile).string(),
-                                            ": build.chunk_dim is ", manifest_.build.chunk_dim,
-                                            ", vectors of chunks have ", shard->dim()));
+    return Damaged(folder_ / kManifestFile,
+                   absl::StrCat("build.chunk_dim is ", manifest_.build.chunk_dim,
+                                ", vectors of chunks have ", shard->dim()));
   }
   return shard->SearchList(document % per_shard, query, k);
 }
@@ -228,7 +248,8 @@ absl::StatusOr<std::vector<formats::DocumentRecord>> IndexReader::Documents(
       formats::kDocumentsFamily, keys, [&](std::size_t i, std::string_view value) -> absl::Status {
         absl::StatusOr<formats::DocumentRecord> record = formats::DecodeDocument(value);
         if (!record.ok()) {
-          return absl::DataLossError(Annotate("document", documents[i], 0, record.status()));
+          return Damaged(folder_ / kRecordsFolder,
+                         absl::StrCat("document ", documents[i], ": ", record.status().message()));
         }
         records.push_back(*std::move(record));
         return absl::OkStatus();
@@ -252,7 +273,8 @@ absl::StatusOr<std::vector<formats::ChunkRecord>> IndexReader::Chunks(
 
 absl::StatusOr<std::vector<formats::ChunkRecord>> IndexReader::Chunks(
     std::span<const ChunkRef> refs, std::span<const std::uint32_t> chunks_per_group) const {
-  RAG_ASSIGN_OR_RETURN(const std::vector<WantedGroup> groups, GroupsOf(refs, chunks_per_group));
+  RAG_ASSIGN_OR_RETURN(const std::vector<WantedGroup> groups,
+                       GroupsOf(folder_ / kRecordsFolder, refs, chunks_per_group));
   std::vector<std::string> keys;
   keys.reserve(groups.size());
   for (const WantedGroup& group : groups) {
@@ -264,7 +286,8 @@ absl::StatusOr<std::vector<formats::ChunkRecord>> IndexReader::Chunks(
         const WantedGroup& group = groups[i];
         absl::Status status = TakeChunks(value, group, records);
         if (status.ok()) return status;
-        return absl::DataLossError(Annotate("chunk group", group.document, group.group, status));
+        return Damaged(folder_ / kRecordsFolder, absl::StrCat("chunk group ", group.document, "/",
+                                                              group.group, ": ", status.message()));
       }));
   return records;
 }
@@ -273,7 +296,10 @@ absl::StatusOr<formats::ParentRecord> IndexReader::Parent(std::uint32_t document
                                                           std::uint32_t parent) const {
   RAG_ASSIGN_OR_RETURN(const std::string value,
                        records_->Get(formats::kParentsFamily, formats::ItemKey(document, parent)));
-  return formats::DecodeParent(value);
+  absl::StatusOr<formats::ParentRecord> record = formats::DecodeParent(value);
+  if (record.ok()) return record;
+  return Damaged(folder_ / kRecordsFolder,
+                 absl::StrCat("parent ", document, "/", parent, ": ", record.status().message()));
 }
 
 absl::Status IndexReader::VisitSegments(

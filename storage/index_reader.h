@@ -5,8 +5,10 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -22,21 +24,29 @@
 
 namespace rag::storage {
 
+struct OpenOptions {
+  // Goes on without chunk shards of a wrong size or with a damaged header; damage() names them.
+  bool skip_damaged_shards = false;
+};
+
 // Opening checks the manifest, the size of every file and the checksum of every header; chunk
 // shards are opened when first used. Threads: const methods may run concurrently.
 class IndexReader {
  public:
   // Opens the generation that CURRENT names. NOT_FOUND: no index; DATA_LOSS: damaged;
   // FAILED_PRECONDITION: another format version. Messages say what to do.
-  static absl::StatusOr<std::unique_ptr<IndexReader>> Open(const std::filesystem::path& index);
+  static absl::StatusOr<std::unique_ptr<IndexReader>> Open(const std::filesystem::path& index,
+                                                           const OpenOptions& options = {});
   // Opens that generation, whether or not it is the current one; for tools. The same errors, but a
   // generation that is not there is DATA_LOSS.
   static absl::StatusOr<std::unique_ptr<IndexReader>> OpenGeneration(
-      const std::filesystem::path& index, std::uint64_t number);
+      const std::filesystem::path& index, std::uint64_t number, const OpenOptions& options = {});
 
   [[nodiscard]] const formats::Manifest& manifest() const { return manifest_; }
   [[nodiscard]] std::uint64_t generation() const { return manifest_.generation; }
   [[nodiscard]] const std::filesystem::path& folder() const { return folder_; }
+  // Why each shard that opening skipped is damaged. What needs one of them is DATA_LOSS.
+  [[nodiscard]] const std::vector<std::string>& damage() const { return damage_; }
   [[nodiscard]] const formats::TermTableView& terms() const { return terms_; }
   [[nodiscard]] const RecordReader& records() const { return *records_; }
   [[nodiscard]] const VectorFile& document_vectors() const { return *document_vectors_; }
@@ -78,6 +88,8 @@ class IndexReader {
 
  private:
   IndexReader() = default;
+  absl::Status CheckFiles(const OpenOptions& options);
+  absl::Status OpenShards();
 
   std::filesystem::path folder_;
   formats::Manifest manifest_;
@@ -85,7 +97,10 @@ class IndexReader {
   formats::TermTableView terms_;
   std::unique_ptr<RecordReader> records_;
   std::unique_ptr<VectorFile> document_vectors_;
-  std::vector<HeldFile> shard_files_;  // a generation may be removed while it is read
+  std::map<std::string, absl::Status> damaged_shards_;  // by name
+  std::vector<std::string> damage_;
+  // Absent for damaged ones. Held, as a generation may be removed while it is read.
+  std::vector<std::optional<HeldFile>> shard_files_;
   mutable std::mutex shards_mutex_;
   mutable std::vector<std::unique_ptr<VectorFile>> shards_;
 };

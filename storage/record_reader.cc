@@ -38,6 +38,7 @@ constexpr std::uint64_t kBlockTrailerBytes = 5;
 // Room for the footer and the metaindex block, which names a handful of blocks.
 constexpr std::uint64_t kTailBytes = 1024;
 constexpr absl::string_view kRemedy = "; the index is damaged, rebuild it with rag-index build";
+constexpr absl::string_view kVerifyTells = "; rag-index verify tells whether the index is damaged";
 
 class DiscardingLogger final : public rocksdb::Logger {
  public:
@@ -104,7 +105,8 @@ absl::Status ToStatus(const rocksdb::Status& status, const std::string& place) {
   if (status.IsCorruption() || status.IsPathNotFound() || status.IsInvalidArgument()) {
     return absl::DataLossError(absl::StrCat(message, kRemedy));
   }
-  return absl::InternalError(message);
+  // Of all errors of the system RocksDB tells apart only a full disk and a missing file.
+  return absl::InternalError(absl::StrCat(message, kVerifyTells));
 }
 
 // RocksDB reads the restart count of a table's properties block before it compares the checksum,
@@ -150,7 +152,8 @@ auto WithoutThrowing(const fs::path& folder, Work work) -> decltype(work()) {
   try {
     return work();
   } catch (const std::exception& failure) {
-    return absl::InternalError(absl::StrCat(folder.string(), ": RocksDB: ", failure.what()));
+    return absl::InternalError(
+        absl::StrCat(folder.string(), ": RocksDB: ", failure.what(), kVerifyTells));
   }
 }
 

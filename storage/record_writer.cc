@@ -287,7 +287,9 @@ absl::StatusOr<std::map<std::string, RecordWriter::FamilyInfo>> SstRecordWriter:
   try {
     RAG_RETURN_IF_ERROR(Load());
   } catch (const std::exception& failure) {  // e.g. std::system_error: no thread to be had
-    return absl::InternalError(absl::StrCat(folder_.string(), ": RocksDB: ", failure.what()));
+    return absl::InternalError(absl::StrCat(
+        folder_.string(), ": RocksDB: ", failure.what(),
+        "; memory or threads may be short, raise their limits (ulimit -v, ulimit -u)"));
   }
   RAG_RETURN_IF_ERROR(RemoveUnneeded());
   std::map<std::string, FamilyInfo> result;

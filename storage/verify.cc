@@ -99,7 +99,7 @@ absl::Status VerifyGeneration(const fs::path& index, const VerifyOptions& option
   const VerifyJob job{index, GenerationName(*number), *manifest, options, problems, report};
   VerifyFiles(job);
   // An engine gets to see nothing but sound files: not every kind of damage is safe in its hands.
-  if (problems.size() == 0) VerifyContents(job);
+  if (problems.size() == 0 && problems.failure().ok()) VerifyContents(job);
   if (!options.quick) FindUnnamedFiles(job);
   return absl::OkStatus();
 }
@@ -112,6 +112,10 @@ void ProblemList::Add(std::string_view place, std::string_view what) {
 }
 
 void ProblemList::Add(const fs::path& index, const absl::Status& status) {
+  if (absl::IsPermissionDenied(status)) {
+    failure_.Update(status);
+    return;
+  }
   std::string message(status.message());
   const std::string prefix = (index / "").string();
   if (message.starts_with(prefix)) message.erase(0, prefix.size());
@@ -150,6 +154,7 @@ absl::StatusOr<VerifyReport> VerifyIndex(const fs::path& index, const VerifyOpti
                          report.generation != 0 &&
                          !fs::exists(index / GenerationName(report.generation), error);
     if (removed) continue;
+    RAG_RETURN_IF_ERROR(problems.failure());
     report.num_problems = problems.size();
     report.problems = problems.Take();
     return report;

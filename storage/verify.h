@@ -46,7 +46,7 @@ struct VerifyReport {
 
 // Checks the generation that CURRENT names. Memory: 8 bytes a document, and the parents of the
 // largest one. Damage is not an error but in the report. NOT_FOUND: no index;
-// FAILED_PRECONDITION: another format version.
+// FAILED_PRECONDITION: another format version; PERMISSION_DENIED: a file that may not be read.
 absl::StatusOr<VerifyReport> VerifyIndex(const std::filesystem::path& index,
                                          const VerifyOptions& options);
 

@@ -25,15 +25,18 @@ class ProblemList {
   // "PLACE: WHAT".
   void Add(std::string_view place, std::string_view what);
   // The message of a failed status that names a file of `index`, without what every message of a
-  // damaged index repeats.
+  // damaged index repeats. What may not be read is not damaged: it becomes the failure().
   void Add(const std::filesystem::path& index, const absl::Status& status);
 
   [[nodiscard]] std::uint64_t size() const { return size_; }
+  // The first PERMISSION_DENIED.
+  [[nodiscard]] const absl::Status& failure() const { return failure_; }
   [[nodiscard]] std::vector<std::string> Take() { return std::move(problems_); }
 
  private:
   std::size_t limit_;
   std::uint64_t size_ = 0;
+  absl::Status failure_;
   std::vector<std::string> problems_;
 };
 

@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
@@ -28,10 +29,13 @@ enum ExitCode : int {
 // index.
 ExitCode ExitCodeOf(const absl::Status& status);
 
-// To be called first in main: opens /dev/null in place of standard streams that the caller closed,
-// so that no file of the index takes their numbers. Output to a closed stdout still fails, see
-// FinishStdout.
-void OpenClosedStandardStreams();
+// To be called first in main. Opens /dev/null in place of standard streams that the caller closed,
+// so that no file of the index takes their numbers; output to a closed stdout still fails, see
+// FinishStdout. Makes writing beyond the limit of file sizes an error like others, and ends the
+// program in one line (kFailed) where memory or threads are not to be had.
+void SetUpProcess(std::string_view program);
+// Says so and ends the program, from any thread.
+[[noreturn]] void ExitOutOfMemory();
 
 // Control characters other than line breaks and tabs become '?', so that names and texts of
 // documents cannot drive a terminal.
@@ -40,6 +44,18 @@ std::string WithoutControlCharacters(std::string_view text);
 // "program: message\n" on stderr, always one line without control characters.
 void PrintError(std::string_view program, std::string_view message);
 void PrintError(std::string_view program, const absl::Status& status);
+
+// What the parsers of all programs share: the name, --version, the look of --help, and that of an
+// option that is given several times the last counts. REQUIRES: `app` has no options yet.
+void SetUpParser(CLI::App& app, std::string_view program);
+
+// Checks of options, without the words that CLI11 adds to --help.
+CLI::Validator NotEmpty();
+CLI::Validator OneOf(const std::vector<std::string>& choices);
+template <typename Number>
+CLI::Validator Between(Number min, Number max) {
+  return CLI::Range(min, max).description("");
+}
 
 // Parses; when the program should end (help, version, wrong use) prints what is due and returns
 // false with the exit code in *exit_code.

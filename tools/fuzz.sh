@@ -6,6 +6,7 @@
 # What is learnt is kept in build/fuzz/corpus/TARGET, what is found in build/fuzz/findings, what is
 # printed in build/fuzz/logs. Exit status 1 at a finding, 2 for wrong use. docs/testing.md.
 set -euo pipefail
+case "${1:-}" in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit ;; esac
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=$root/build/fuzz

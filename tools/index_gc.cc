@@ -31,7 +31,9 @@ absl::StatusOr<std::vector<storage::RemovedFolder>> Collect(const GcArguments& a
 void AddWait(CLI::App& command, double& seconds) {
   command
       .add_option("--wait", seconds, "seconds to wait for another writer of the index, then exit 4")
-      ->check(CLI::Range(0.0, kMaxWaitSeconds));
+      ->type_name("SECONDS")
+      ->check(Between(0.0, kMaxWaitSeconds))
+      ->capture_default_str();
 }
 
 std::chrono::milliseconds ToMilliseconds(double seconds) {
@@ -40,9 +42,13 @@ std::chrono::milliseconds ToMilliseconds(double seconds) {
 
 void AddGc(CLI::App& app, GcArguments& args) {
   CLI::App* gc = app.add_subcommand("gc", "remove old generations and leftovers of dead builds");
-  gc->add_option("index", args.index, "index folder")->required();
+  gc->add_option("index", args.index, "index folder")
+      ->type_name("FOLDER")
+      ->check(NotEmpty())
+      ->required();
   gc->add_option("--keep", args.keep, "generations to keep, the current one included")
-      ->check(CLI::Range(std::size_t{1}, kMaxKeep))
+      ->type_name("N")
+      ->check(Between(std::size_t{1}, kMaxKeep))
       ->capture_default_str();
   AddWait(*gc, args.wait_seconds);
   gc->add_flag("--json", args.json, "print one JSON object");

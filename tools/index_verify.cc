@@ -62,10 +62,14 @@ void PrintVerdict(const VerifyArguments& args, const storage::VerifyReport& repo
 
 void AddVerify(CLI::App& app, VerifyArguments& args) {
   CLI::App* verify = app.add_subcommand("verify", "check that an index is whole");
-  verify->add_option("index", args.index, "index folder")->required();
+  verify->add_option("index", args.index, "index folder")
+      ->type_name("FOLDER")
+      ->check(NotEmpty())
+      ->required();
   verify->add_flag("--quick", args.quick, "only what opening the index checks");
   verify->add_option("--limit", args.limit, "problems to list; the rest is counted")
-      ->check(CLI::Range(std::size_t{1}, std::numeric_limits<std::size_t>::max() / 2))
+      ->type_name("N")
+      ->check(Between(std::size_t{1}, std::numeric_limits<std::size_t>::max() / 2))
       ->capture_default_str();
   verify->add_flag("--json", args.json, "print one JSON object");
   verify->add_flag("-q,--quiet", args.quiet, "no progress");

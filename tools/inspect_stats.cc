@@ -34,26 +34,6 @@ double Ratio(std::uint64_t part, std::uint64_t whole) {
   return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
-ordered_json BuildJson(const formats::BuildParams& build) {
-  return {{"profile", build.profile},
-          {"splitter", build.splitter},
-          {"summarizer", build.summarizer},
-          {"embedder", build.embedder},
-          {"token_counter", build.token_counter},
-          {"source_prefix", build.source_prefix},
-          {"chunk_dim", build.chunk_dim},
-          {"document_dim", build.document_dim},
-          {"reduction_budget_tokens", build.reduction_budget_tokens},
-          {"shard_documents", build.shard_documents}};
-}
-
-ordered_json CountsJson(const formats::Counts& counts) {
-  return {{"documents", counts.documents},       {"chunks", counts.chunks},
-          {"parents", counts.parents},           {"summary_nodes", counts.summary_nodes},
-          {"segments", counts.segments},         {"document_vectors", counts.document_vectors},
-          {"corpus_bytes", counts.corpus_bytes}, {"skipped_files", counts.skipped_files}};
-}
-
 const char* PartOf(const std::string& path) {
   if (path == storage::kDocumentVectorsFile) return "document vectors";
   if (path == storage::kTermsFile) return "term table";
@@ -281,8 +261,9 @@ absl::Status InspectStats(const std::filesystem::path& index, const storage::Ind
   stats["created"] = manifest.created;
   stats["program"] = manifest.program;
   stats["corpus_root"] = manifest.corpus_root;
-  stats["build"] = BuildJson(manifest.build);
-  stats["counts"] = CountsJson(manifest.counts);
+  const ordered_json as_stored = ordered_json::parse(formats::EncodeManifest(manifest));
+  stats["build"] = as_stored.at("build");
+  stats["counts"] = as_stored.at("counts");
   stats["bytes"] = bytes;
   stats["bytes_per_chunk"] = Ratio(bytes, manifest.counts.chunks);
   stats["of_corpus"] = Ratio(bytes, manifest.counts.corpus_bytes);

@@ -1,5 +1,7 @@
 #include "tools/query_output.h"
 
+#include <utility>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "formats/names.h"
@@ -25,6 +27,18 @@ ordered_json IncludedJson(const querier::IncludedChunk& chunk) {
   return json;
 }
 
+ordered_json DamageJson(const querier::Damage& damage) {
+  ordered_json json = {{"files", damage.files}, {"documents", ordered_json::array()}};
+  for (const querier::DamagedDocument& document : damage.documents) {
+    ordered_json entry;
+    if (document.source.has_value()) entry["source"] = *document.source;
+    entry["problem"] = document.problem;
+    EscapeNames(entry);
+    json["documents"].push_back(std::move(entry));
+  }
+  return json;
+}
+
 }  // namespace
 
 ordered_json ToJson(const querier::QueryResult& result) {
@@ -33,6 +47,7 @@ ordered_json ToJson(const querier::QueryResult& result) {
   json["generation"] = result.generation;
   json["budget_tokens"] = result.budget_tokens;
   json["used_tokens"] = result.used_tokens;
+  json["known_terms"] = result.known_terms;
   json["documents"] = ordered_json::array();
   for (const querier::DocumentHit& hit : result.documents) {
     json["documents"].push_back(
@@ -63,6 +78,7 @@ ordered_json ToJson(const querier::QueryResult& result) {
   }
   json["context"] = result.context;
   json["timings_us"] = TimingsJson(result.timings_us);
+  if (result.damage.has_value()) json["damage"] = DamageJson(*result.damage);
   return json;
 }
 

@@ -5,6 +5,7 @@
 #   tools/quickstart.sh CORPUS [QUESTION]     a folder of your own
 # The index is build/quickstart/index; running again reuses the build and makes a new generation.
 set -euo pipefail
+case "${1:-}" in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit ;; esac
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 folder=build/quickstart # below the root, where everything runs

@@ -3,13 +3,16 @@
 #include <atomic>
 #include <chrono>
 #include <csignal>
+#include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <string>
 #include <string_view>
 #include <thread>
 #include <vector>
 
 #include <CLI/CLI.hpp>
+#include <cmark-gfm.h>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -31,6 +34,25 @@ constexpr std::string_view kProgram = kIndexProgram;
 std::atomic<bool> g_interrupted{false};
 
 void OnSignal(int) { g_interrupted = true; }
+
+void* CallocOrExit(std::size_t number, std::size_t size) {
+  void* const memory = std::calloc(number, size);
+  if (memory == nullptr) ExitOutOfMemory();
+  return memory;
+}
+
+void* ReallocOrExit(void* memory, std::size_t size) {
+  void* const moved = std::realloc(memory, size);
+  if (moved == nullptr) ExitOutOfMemory();
+  return moved;
+}
+
+// cmark calls abort() where there is no memory.
+void KeepCmarkFromAborting() {
+  cmark_mem* const memory = cmark_get_default_mem_allocator();
+  memory->calloc = CallocOrExit;
+  memory->realloc = ReallocOrExit;
+}
 
 struct Arguments {
   std::string corpus;
@@ -59,9 +81,8 @@ void AddGlobs(CLI::App& build, const char* name, std::vector<std::string>& globs
   build.add_option(name, globs, description)
       ->type_name("GLOB")
       ->allow_extra_args(false)
-      ->check([](const std::string& glob) {
-        return glob.empty() ? "a pattern must not be empty" : std::string();
-      });
+      ->take_all()
+      ->check(NotEmpty());
 }
 
 void AddWalk(CLI::App& build, Arguments& args) {
@@ -78,24 +99,40 @@ void AddWalk(CLI::App& build, Arguments& args) {
 void AddBuild(CLI::App& app, Arguments& args) {
   CLI::App* build = app.add_subcommand(
       "build", "index a folder of Markdown and text files, or bring its index up to date");
-  build->add_option("corpus", args.corpus, "folder of documents")->required();
-  build->add_option("-o,--output", args.index, "index folder; made when missing")->required();
-  build->add_option("--profile", args.profile, "set of build parameters")
-      ->check(CLI::IsMember({"default", "article"}))
+  build->add_option("corpus", args.corpus, "folder of documents")
+      ->type_name("FOLDER")
+      ->check(NotEmpty())
+      ->required();
+  build->add_option("-o,--output", args.index, "index folder; made when missing")
+      ->type_name("INDEX")
+      ->check(NotEmpty())
+      ->required();
+  build->add_option("--profile", args.profile, "set of build parameters: default or article")
+      ->type_name("NAME")
+      ->check(OneOf({"default", "article"}))
       ->capture_default_str();
   AddSplitterOptions(*build, args.splitter);
-  build->add_option("--source-prefix", args.source_prefix, "put before every source, e.g. data/");
+  build->add_option("--source-prefix", args.source_prefix, "put before every source, e.g. data/")
+      ->type_name("TEXT");
   build->add_option("-j,--threads", args.threads, "threads; the result is the same for any number")
-      ->check(CLI::Range(1U, 256U))
+      ->type_name("N")
+      ->check(Between(1U, 256U))
       ->capture_default_str();
   build->add_option("--keep", args.keep, "generations to keep, the new one included")
-      ->check(CLI::Range(std::size_t{1}, kMaxKeep))
+      ->type_name("N")
+      ->check(Between(std::size_t{1}, kMaxKeep))
       ->capture_default_str();
   AddWait(*build, args.wait_seconds);
-  const CLI::Range dims(8U, 4096U);
-  build->add_option("--chunk-dim", args.chunk_dim, "components of a chunk's vector")->check(dims);
-  build->add_option("--document-dim", args.document_dim, "components of a document's vector")
-      ->check(dims);
+  build->add_option("--chunk-dim", args.chunk_dim, "components of a chunk's vector")
+      ->type_name("N")
+      ->check(Between(8U, 4096U))
+      ->default_str("128");
+  build
+      ->add_option("--document-dim", args.document_dim,
+                   "components of a document's vector; profile article: 128")
+      ->type_name("N")
+      ->check(Between(8U, 4096U))
+      ->default_str("512");
   AddWalk(*build, args);
   build->add_flag("--full", args.full, "make every document anew, also those that did not change");
   build->add_flag("-n,--dry-run", args.dry_run,
@@ -166,11 +203,10 @@ int RunBuild(const Arguments& args) {
 }
 
 int Main(int argc, char** argv) {
-  OpenClosedStandardStreams();
+  SetUpProcess(kProgram);
+  KeepCmarkFromAborting();
   CLI::App app("Builds a retrieval index from a folder of documents, and looks after it.");
-  app.name(std::string(kProgram));
-  app.set_version_flag("--version",
-                       absl::StrCat(std::string(kProgram), " ", std::string(kVersion)));
+  SetUpParser(app, kProgram);
   app.require_subcommand(1);
   app.footer(
       "Exit codes: 0 done, 1 failure, 2 wrong use or refused input, 3 damaged index, 4 locked by\n"

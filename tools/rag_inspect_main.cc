@@ -19,19 +19,17 @@ constexpr std::string_view kProgram = "rag-inspect";
 class CommandLine {
  public:
   CommandLine() {
-    app_.name(std::string(kProgram));
-    app_.set_version_flag("--version",
-                          absl::StrCat(std::string(kProgram), " ", std::string(kVersion)));
+    SetUpParser(app_, kProgram);
     app_.require_subcommand(1);
     app_.footer("Exit codes: 0 done, 1 failure, 2 wrong use or unknown name, 3 bad index.");
     Add("stats", "counts, sizes, token costs and generations");
     CLI::App* show = Add("show", "a document or a chunk in full");
-    show->add_option("name", name_, "source, doc_id or chunk_id")->required();
+    show->add_option("name", name_, "source, doc_id or chunk_id")->type_name("NAME")->required();
     CLI::App* tree = Add("tree", "the summaries of a document, top down");
-    tree->add_option("name", name_, "source or doc_id")->required();
+    tree->add_option("name", name_, "source or doc_id")->type_name("NAME")->required();
     CLI::App* diff = Add("diff", "documents added, removed and changed between two generations");
-    diff->add_option("from", from_, "generation, e.g. 7")->required();
-    diff->add_option("to", to_, "generation")->required();
+    diff->add_option("from", from_, "generation, e.g. 7")->type_name("N")->required();
+    diff->add_option("to", to_, "generation")->type_name("N")->required();
     for (CLI::App* command : app_.get_subcommands({})) {
       command->add_flag("--json", json_, "print JSON");
     }
@@ -60,7 +58,10 @@ class CommandLine {
  private:
   CLI::App* Add(const char* name, const char* description) {
     CLI::App* command = app_.add_subcommand(name, description);
-    command->add_option("index", index_, "index folder")->required();
+    command->add_option("index", index_, "index folder")
+        ->type_name("FOLDER")
+        ->check(NotEmpty())
+        ->required();
     return command;
   }
 
@@ -74,7 +75,7 @@ class CommandLine {
 };
 
 int Main(int argc, char** argv) {
-  OpenClosedStandardStreams();
+  SetUpProcess(kProgram);
   CommandLine command_line;
   int code = kDone;
   if (!ParseOrExit(command_line.app(), argc, argv, kProgram, &code)) return code;

@@ -17,6 +17,7 @@
 #include <nlohmann/json.hpp>
 
 #include "formats/chunk_header.h"
+#include "formats/names.h"
 #include "querier/query.h"
 #include "storage/index_reader.h"
 #include "tools/cli.h"
@@ -45,6 +46,7 @@ struct Arguments {
   bool trace = false;
   bool json = false;
   bool batch = false;
+  bool skip_damaged = false;
 };
 
 // Builds the parser; `query` gets what was said on the command line, the environment or the config
@@ -52,40 +54,42 @@ struct Arguments {
 class CommandLine {
  public:
   CommandLine() {
-    app_.name(std::string(kProgram));
-    app_.set_version_flag("--version", std::string(kProgram) + " " + std::string(kVersion));
-    app_.set_config("--config", "", "read options from a file of KEY=VALUE lines");
+    SetUpParser(app_, kProgram);
+    app_.set_config("--config", "", "read options from a file of KEY=VALUE lines")
+        ->type_name("FILE");
     app_.allow_config_extras(CLI::config_extras_mode::error);
     app_.add_option("-i,--index", args_.index, "index folder made by rag-index")
         ->envname("RAG_INDEX")
+        ->type_name("INDEX")
+        ->check(NotEmpty())
         ->required();
     CLI::Option* positional =
-        app_.add_option("question", args_.question, "the question; - reads it from stdin");
-    CLI::Option* named =
-        app_.add_option("--question", args_.question, "the question, as an option");
+        app_.add_option("question", args_.question, "the question; - reads it from stdin")
+            ->type_name("TEXT");
+    CLI::Option* named = app_.add_option("--question", args_.question, "the question, as an option")
+                             ->type_name("TEXT");
     positional->excludes(named);
     questions_ = {positional, named};
-    const CLI::Range positive(1U, std::numeric_limits<std::uint32_t>::max());
-    budget_ = app_.add_option("--budget", args_.budget, "token budget of everything printed")
-                  ->envname("RAW_CONTEXT_TOKEN_BUDGET")
-                  ->check(positive);
-    top_ = app_.add_option("--top-docs", args_.top_documents, "documents to look into")
-               ->check(positive);
-    per_document_ = app_.add_option("--chunks-per-doc", args_.chunks_per_document,
-                                    "chunks to consider inside each")
-                        ->check(positive);
+    AddLimits();
     neighbors_ = app_.add_flag("--neighbors,!--no-neighbors", args_.neighbors,
-                               "offer the next and previous chunk of each hit, too");
-    header_ = app_.add_option("--header", args_.header, "what introduces a chunk")
-                  ->check(CLI::IsMember({"full", "short", "none"}));
+                               "offer the next and previous chunk of each hit, too, or not");
+    header_ = app_.add_option("--header", args_.header,
+                              "what introduces a chunk: full, short or none; profile article: full")
+                  ->type_name("STYLE")
+                  ->check(OneOf({"full", "short", "none"}))
+                  ->default_str("short");
     app_.add_option("--format", args_.format, "print the context, or a whole prompt")
-        ->check(CLI::IsMember({"context", "prompt"}));
+        ->type_name("FORMAT")
+        ->check(OneOf({"context", "prompt"}))
+        ->capture_default_str();
     app_.add_flag("--trace", args_.trace, "say on stderr what was hit, included and skipped");
     app_.add_flag("--json", args_.json, "print one JSON object, trace included");
     app_.add_flag("--batch", args_.batch,
                   "answer {\"id\",\"question\"[,\"budget\"]} lines from stdin, a JSON line each")
         ->excludes(positional)
         ->excludes(named);
+    app_.add_flag("--skip-damaged", args_.skip_damaged,
+                  "answer from what is whole of a damaged index, and say what is not");
     app_.footer(
         "With neither question nor --batch, every line of stdin is a question; on a terminal\n"
         "q, quit or exit leaves. Exit codes: 0 done, 1 failure, 2 wrong use, 3 bad index.");
@@ -106,10 +110,33 @@ class CommandLine {
     if (neighbors_->count() > 0) options.neighbors = args_.neighbors;
     if (header_->count() > 0) options.header = formats::ParseHeaderStyle(args_.header).value();
     if (args_.format == "prompt") options.format = querier::OutputFormat::kPrompt;
+    options.skip_damaged = args_.skip_damaged;
     return options;
   }
 
  private:
+  // Their defaults are the index's; --help has those of the profile default.
+  void AddLimits() {
+    const CLI::Validator positive = Between(1U, std::numeric_limits<std::uint32_t>::max());
+    budget_ = app_.add_option("--budget", args_.budget,
+                              "token budget of everything printed; profile article: 250")
+                  ->envname("RAW_CONTEXT_TOKEN_BUDGET")
+                  ->type_name("N")
+                  ->check(positive)
+                  ->default_str("1200");
+    top_ = app_.add_option("--top-docs", args_.top_documents,
+                           "documents to look into, more with a larger budget; profile article: 2")
+               ->type_name("N")
+               ->check(positive)
+               ->default_str("30");
+    per_document_ = app_.add_option("--chunks-per-doc", args_.chunks_per_document,
+                                    "chunks to consider inside each, an eighth of the budget; "
+                                    "profile article: 2")
+                        ->type_name("N")
+                        ->check(positive)
+                        ->default_str("150");
+  }
+
   CLI::App app_{"Answers a question from an index: raw chunks within a token budget."};
   Arguments args_;
   std::vector<CLI::Option*> questions_;
@@ -121,18 +148,31 @@ class CommandLine {
 };
 
 // Says on stderr why a context is empty.
-void ExplainEmpty(const querier::QueryResult& result) {
+void ExplainEmpty(const querier::QueryResult& result, const std::string& place) {
   if (!result.included.empty()) return;
   if (result.skipped.empty()) {
-    PrintError(kProgram, "no chunk matches the question");
+    PrintError(kProgram,
+               place + "no chunk matches the question" +
+                   (result.known_terms == 0 ? ": the index knows none of its words" : ""));
     return;
   }
   const auto smallest =
       std::min_element(result.skipped.begin(), result.skipped.end(),
                        [](const auto& a, const auto& b) { return a.tokens < b.tokens; });
-  PrintError(kProgram, "nothing fits the budget of " + std::to_string(result.budget_tokens) +
-                           " tokens; the smallest chunk found needs " +
-                           std::to_string(smallest->tokens));
+  PrintError(kProgram,
+             place + "nothing fits the budget of " + std::to_string(result.budget_tokens) +
+                 " tokens; the smallest chunk found needs " + std::to_string(smallest->tokens));
+}
+
+// Says on stderr which documents an answer is without.
+void ExplainDamage(const querier::QueryResult& result, const std::string& place) {
+  if (!result.damage.has_value() || result.damage->documents.empty()) return;
+  const querier::DamagedDocument& first = result.damage->documents.front();
+  std::string line =
+      place + "damaged documents left out: " + std::to_string(result.damage->documents.size()) +
+      "; the first is ";
+  if (first.source.has_value()) line += formats::PrintableName(*first.source) + ": ";
+  PrintError(kProgram, line + first.problem);
 }
 
 class Session {
@@ -141,15 +181,16 @@ class Session {
           const querier::QueryOptions& options)
       : reader_(reader), args_(args), options_(options) {}
 
-  // One question, as asked on the command line.
-  int Ask(std::string_view question) const {
+  // One question, as asked on the command line. `place` comes before what is said of it.
+  int Ask(std::string_view question, const std::string& place = "") const {
     const absl::StatusOr<querier::QueryResult> result = querier::Query(reader_, question, options_);
     if (!result.ok()) {
-      PrintError(kProgram, result.status());
+      PrintError(kProgram, place + std::string(result.status().message()));
       return ExitCodeOf(result.status());
     }
     if (args_.trace) WriteToStderr(FormatTrace(*result));
-    ExplainEmpty(*result);
+    ExplainDamage(*result, place);
+    ExplainEmpty(*result, place);
     if (args_.json) {
       Write(Dump(ToJson(*result)) + "\n");
     } else {
@@ -183,7 +224,7 @@ class Session {
       if (terminal && (line == "q" || line == "quit" || line == "exit")) return code;
       if (terminal && line.find_first_not_of(" \t\r") == std::string::npos) continue;
       ++asked;
-      const int answered = Ask(line);
+      const int answered = Ask(line, terminal ? "" : "line " + std::to_string(asked) + ": ");
       if (!terminal) code = std::max(code, answered);
       std::fflush(stdout);
     }
@@ -246,7 +287,7 @@ void KeepFreedMemory() {
 
 int Main(int argc, char** argv) {
   KeepFreedMemory();
-  OpenClosedStandardStreams();
+  SetUpProcess(kProgram);
   CommandLine command_line;
   int code = kDone;
   if (!ParseOrExit(command_line.app(), argc, argv, kProgram, &code)) return code;
@@ -255,10 +296,13 @@ int Main(int argc, char** argv) {
     args.question.assign(std::istreambuf_iterator<char>(std::cin), {});
   }
   const absl::StatusOr<std::unique_ptr<storage::IndexReader>> reader =
-      storage::IndexReader::Open(args.index);
+      storage::IndexReader::Open(args.index, {.skip_damaged_shards = args.skip_damaged});
   if (!reader.ok()) {
     PrintError(kProgram, reader.status());
     return ExitCodeOf(reader.status());
+  }
+  for (const std::string& problem : (*reader)->damage()) {
+    PrintError(kProgram, "going on without vectors: " + problem);
   }
   const querier::QueryOptions options = command_line.QueryOptions();
   const Session session(**reader, args, options);

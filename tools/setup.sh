@@ -4,6 +4,7 @@
 #   tools/setup.sh           install what is missing
 #   tools/setup.sh --check   only say what is missing; exit 1 if a required package is
 set -euo pipefail
+case "${1:-}" in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit ;; esac
 
 required=(
   # Compiler, build, tests, format check. libgfortran's static library is what OpenBLAS needs.

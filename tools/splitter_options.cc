@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "formats/status_macros.h"
+#include "tools/cli.h"
 
 namespace rag::tools {
 namespace {
@@ -151,15 +152,20 @@ void SetSizes(const Sizes& sizes, Profile& profile) {
 }  // namespace
 
 void AddSplitterOptions(CLI::App& build, SplitterArguments& args) {
-  build.add_option("--splitter", args.splitter, "how documents are cut into chunks")
-      ->check(CLI::IsMember({"structure", "article", "recursive", "sentence", "tokens"}));
+  build
+      .add_option("--splitter", args.splitter,
+                  "how documents are cut into chunks: structure, article, recursive, sentence or "
+                  "tokens; default: the profile's")
+      ->type_name("NAME")
+      ->check(OneOf({"structure", "article", "recursive", "sentence", "tokens"}));
   build.add_option("--chunk-size", args.size, "what chunks are filled up to")->type_name("N");
   build.add_option("--chunk-overlap", args.overlap, "what a chunk repeats of the one before")
       ->type_name("N");
   build.add_option("--chunk-max", args.max, "what sentences and blocks are cut above")
       ->type_name("N");
-  build.add_option("--chunk-unit", args.unit, "what the sizes count")
-      ->check(CLI::IsMember({"chars", "tokens"}));
+  build.add_option("--chunk-unit", args.unit, "what the sizes count: chars or tokens")
+      ->type_name("UNIT")
+      ->check(OneOf({"chars", "tokens"}));
 }
 
 absl::Status ApplySplitterOptions(const SplitterArguments& args, Profile& profile) {

@@ -3,6 +3,7 @@
 #   tools/test.sh [release|debug|asan|tsan]     default: release, which is what is shipped
 # What the test runner prints is kept in build/<preset>/test.log.
 set -euo pipefail
+case "${1:-}" in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit ;; esac
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 preset=${1:-release}

@@ -204,11 +204,12 @@ DamagedIndex::Claim DamagedIndex::ClaimOfAll() const {
   return claim;
 }
 
-absl::StatusOr<std::string> DamagedIndex::Answer() const {
-  const auto reader = storage::IndexReader::Open(index_);
+absl::StatusOr<std::string> DamagedIndex::Answer(bool skip_damaged) const {
+  const auto reader = storage::IndexReader::Open(index_, {.skip_damaged_shards = skip_damaged});
   if (!reader.ok()) return reader.status();
   querier::QueryOptions options;
   options.budget_tokens = 60;  // so that some chunks are skipped
+  options.skip_damaged = skip_damaged;
   const auto result = querier::Query(**reader, kQuestion, options);
   if (!result.ok()) return result.status();
   return ToText(*result);
@@ -230,12 +231,17 @@ std::string DamagedIndex::VerifyMisses() const {
 DamagedIndex::Judgement DamagedIndex::Judge() const {
   const Claim claim = ClaimOfAll();
   const absl::StatusOr<std::string> answer = Answer();
+  const absl::StatusOr<std::string> skipping = Answer(/*skip_damaged=*/true);
   Judgement judgement{.reaction = !answer.ok()         ? Reaction::kRefused
                                   : *answer == answer_ ? Reaction::kSame
                                                        : Reaction::kChanged,
                       .complaint = claim == Claim::kNone ? "" : VerifyMisses()};
   if (!answer.ok() && !IsBadIndex(answer.status())) {
     judgement.complaint = absl::StrCat("wrong code: ", answer.status().ToString());
+  } else if (!skipping.ok() && !IsBadIndex(skipping.status())) {
+    judgement.complaint = absl::StrCat("wrong code when skipping: ", skipping.status().ToString());
+  } else if (answer.ok() && (!skipping.ok() || *skipping != *answer)) {
+    judgement.complaint = "skipping changes an answer that needs none";
   } else if (claim == Claim::kRefused && judgement.reaction != Reaction::kRefused) {
     judgement.complaint = "opening does not notice";
   } else if (claim == Claim::kRefusedOrSame && judgement.reaction == Reaction::kChanged) {

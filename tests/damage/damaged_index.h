@@ -47,7 +47,7 @@ class DamagedIndex {
   [[nodiscard]] Judgement Judge() const;
 
   // Context and scores of one question. Errors as querier::Query.
-  [[nodiscard]] absl::StatusOr<std::string> Answer() const;
+  [[nodiscard]] absl::StatusOr<std::string> Answer(bool skip_damaged = false) const;
   // The codes for which rag-query exits with 3: the index cannot be used.
   static bool IsBadIndex(const absl::Status& status);
 

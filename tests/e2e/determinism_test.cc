@@ -96,6 +96,35 @@ TEST_F(DeterminismTest, OrderInTheFolderAndItsNameChangeNothing) {
   ExpectEqualIndexes(BuildAs("first", {}), folder_ / "copied");
 }
 
+TEST_F(DeterminismTest, WayToTheFolderChangesNothing) {
+  WriteFile(folder_.path() / "x" / "corpus" / "sub" / "a.md", "# A\n\nThe pump has a seal.\n");
+  WriteFile(folder_.path() / "y" / "z" / "corpus" / "sub" / "a.md",
+            "# A\n\nThe pump has a seal.\n");
+  const auto build_in = [this](const std::string& folder, const std::string& corpus,
+                               const std::string& index) {
+    Launch launch;
+    launch.folder = folder_.path() / folder;
+    const Outcome outcome = RagIndex({"build", corpus, "-o", folder_ / index, "-q"}, launch);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome;
+    return folder_ / index;
+  };
+  const std::string absolute = build_in("x", folder_ / "x/corpus", "absolute");
+  const std::string exported = RagInspect({"export", absolute}).out;
+  const json answer = WithoutTimes(Ask(absolute, {"pump"}));
+  EXPECT_EQ(answer["documents"][0]["source"], "sub/a.md");
+  // The first line has the root and the time of the build.
+  const auto dump = [](const std::string& text) { return text.substr(text.find('\n')); };
+  for (const std::string& other : {
+           build_in("y/z", folder_ / "y/z/corpus", "elsewhere"),
+           build_in("x/corpus", ".", "dot"),
+           build_in("y", "../y/z/../../x/corpus/", "dots"),
+       }) {
+    ExpectEqualIndexes(absolute, other);
+    EXPECT_EQ(dump(RagInspect({"export", other}).out), dump(exported)) << other;
+    EXPECT_EQ(WithoutTimes(Ask(other, {"pump"})), answer) << other;
+  }
+}
+
 TEST_F(DeterminismTest, AnswersAreEqual) {
   const std::string one = BuildAs("one", {"--threads", "1"});
   const std::string two = BuildAs("two", {"--threads", "2"});

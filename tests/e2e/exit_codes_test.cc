@@ -28,7 +28,8 @@ class ExitCodesTest : public ::testing::Test {
 };
 
 TEST_F(ExitCodesTest, MissingCorpusIsRefused) {
-  ExpectError(RagIndex({"build", folder_ / "nowhere", "-o", index_}), 2, "rag-index", "nowhere");
+  ExpectError(RagIndex({"build", folder_ / "nowhere", "-o", index_}), 2, "rag-index",
+              "nowhere: no such folder; name the folder of documents");
   EXPECT_FALSE(fs::exists(index_));
 }
 
@@ -55,8 +56,41 @@ TEST_F(ExitCodesTest, MissingArgumentIsWrongUse) {
 }
 
 TEST_F(ExitCodesTest, UnknownSubcommandIsWrongUse) {
-  ExpectError(RagIndex({"bild", corpus_, "-o", index_}), 2, "rag-index");
-  ExpectError(RagInspect({"chunk", index_}), 2, "rag-inspect");
+  ExpectError(RagIndex({"bild", corpus_, "-o", index_}), 2, "rag-index",
+              "unknown subcommand 'bild'; one of build, verify, gc");
+  ExpectError(RagInspect({"chunk", index_}), 2, "rag-inspect", "unknown subcommand 'chunk'");
+  ExpectError(RagIndex({}), 2, "rag-index", "a subcommand is required; one of build, verify, gc");
+  ExpectError(RagIndex({"--colour"}), 2, "rag-index", "unknown option '--colour'");
+}
+
+TEST_F(ExitCodesTest, SecondCorpusIsWrongUse) {
+  fs::create_directory(folder_.path() / "other");
+  ExpectError(RagIndex({"build", corpus_, folder_ / "other", "-o", index_}), 2, "rag-index",
+              "other'; build takes only one corpus");
+  EXPECT_FALSE(fs::exists(index_));
+}
+
+TEST_F(ExitCodesTest, EmptyNameOfAFolderIsWrongUse) {
+  ExpectError(RagIndex({"build", corpus_, "-o", ""}), 2, "rag-index",
+              "--output: must not be empty");
+  ExpectError(RagIndex({"build", "", "-o", index_}), 2, "rag-index", "corpus: must not be empty");
+  ExpectError(RagIndex({"verify", ""}), 2, "rag-index", "index: must not be empty");
+  ExpectError(RagIndex({"gc", ""}), 2, "rag-index", "index: must not be empty");
+  ExpectError(RagQuery({"-i", "", "pump"}), 2, "rag-query", "--index: must not be empty");
+  ExpectError(RagInspect({"chunks", ""}), 2, "rag-inspect", "index: must not be empty");
+}
+
+TEST_F(ExitCodesTest, OfAnOptionGivenTwiceTheLastCounts) {
+  Build(corpus_, index_, {"--profile", "article", "--profile", "default", "-j", "1", "-j", "2"});
+  const json answer =
+      Ask(index_, {"--budget", "1", "--budget", "200", "--header", "full", "--header=none", "-i",
+                   index_, "--question", "valve", "--question", "pump"});
+  EXPECT_EQ(answer["budget_tokens"], 200);
+  EXPECT_EQ(answer["question"], "pump");
+  EXPECT_EQ(answer["context"].get<std::string>().find("Source:"), std::string::npos);
+  // A bad value is refused wherever it stands.
+  ExpectError(RagQuery({"-i", index_, "--budget", "x", "--budget", "2", "pump"}), 2, "rag-query",
+              "--budget");
 }
 
 TEST_F(ExitCodesTest, UnknownProfileIsWrongUse) {
@@ -92,7 +126,10 @@ TEST_F(ExitCodesTest, BadBudgetOfTheEnvironmentIsWrongUse) {
   for (const std::string budget : {"0", "-1", "abc"}) {
     Launch launch;
     launch.env["RAW_CONTEXT_TOKEN_BUDGET"] = budget;
-    ExpectError(RagQuery({"-i", index_, "pump"}, launch), 2, "rag-query");
+    ExpectError(RagQuery({"-i", index_, "pump"}, launch), 2, "rag-query",
+                "$RAW_CONTEXT_TOKEN_BUDGET: Value " + budget);
+    ExpectError(RagQuery({"-i", index_, "pump", "--budget", "y"}, launch), 2, "rag-query",
+                "--budget: Value y");
   }
 }
 
@@ -276,6 +313,25 @@ TEST_F(ExitCodesTest, HelpAndVersionGoToStdout) {
       EXPECT_NE(outcome.out, "") << outcome;
       EXPECT_EQ(outcome.err, "") << outcome;
     }
+  }
+}
+
+TEST_F(ExitCodesTest, HelpNamesValuesAndDefaults) {
+  const std::string build = RagIndex({"build", "--help"}).out;
+  for (const std::string part :
+       {"corpus FOLDER (required)", "--output INDEX (required)", "--keep N [2]",
+        "--profile NAME [default]", "--chunk-dim N [128]", "--include GLOB ..."}) {
+    EXPECT_NE(build.find(part), std::string::npos) << part << "\n" << build;
+  }
+  const std::string query = RagQuery({"--help"}).out;
+  for (const std::string part : {"--budget N [1200] (or $RAW_CONTEXT_TOKEN_BUDGET)",
+                                 "--index INDEX (or $RAG_INDEX) (required)", "--top-docs N [30]",
+                                 "--header STYLE [short]", "--neighbors,--no-neighbors  "}) {
+    EXPECT_NE(query.find(part), std::string::npos) << part << "\n" << query;
+  }
+  for (const std::string& help : {build, query}) {
+    EXPECT_EQ(help.find("UINT"), std::string::npos) << help;
+    EXPECT_EQ(help.find("4294967295"), std::string::npos) << help;
   }
 }
 

@@ -17,6 +17,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 namespace rag::e2e {
@@ -119,9 +120,13 @@ int BecomeNobody() {
 
 // Between fork and exec: only what is safe after a fork of a program with threads.
 [[noreturn]] void BecomeProgram(const char* path, char** argv, char** envp, const char* folder,
-                                const ChildStreams& streams, bool unprivileged) {
+                                const ChildStreams& streams, const Launch& launch) {
   setsid();
-  if (unprivileged && BecomeNobody() != 0) _exit(126);
+  if (launch.unprivileged && BecomeNobody() != 0) _exit(126);
+  for (const auto& [resource, most] : launch.limits) {
+    const rlimit limit{most, most};
+    if (setrlimit(static_cast<__rlimit_resource>(resource), &limit) != 0) _exit(126);
+  }
   if (streams.terminal >= 0) ioctl(streams.terminal, TIOCSCTTY, 0);
   if (*folder != '\0' && chdir(folder) != 0) _exit(126);
   // First out of the way of 0, 1 and 2, so that no stream is overwritten before it is used.
@@ -191,7 +196,7 @@ Process::Process(Program program, std::vector<std::string> args, const Launch& l
   if (pid_ < 0) Die("fork");
   if (pid_ == 0) {
     BecomeProgram(argv[0], const_cast<char**>(argv.data()), const_cast<char**>(envp.data()),
-                  folder.c_str(), child, launch.unprivileged);
+                  folder.c_str(), child, launch);
   }
   for (const int fd : to_close) close(fd);
   CloseAndForget(&terminal.slave);

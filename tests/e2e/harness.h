@@ -3,6 +3,7 @@
 #define TESTS_E2E_HARNESS_H_
 
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -30,6 +31,7 @@ struct Launch {
   std::map<std::string, std::string> env;  // added to the test's own, less the programs' variables
   std::filesystem::path folder;            // working folder; empty: the test's own
   bool unprivileged = false;               // where the test is root, the program is "nobody"
+  std::map<int, std::uint64_t> limits;     // RLIMIT_NOFILE and so on
   std::chrono::seconds timeout{240};
 };
 

@@ -155,6 +155,17 @@ TEST_F(QuestionTest, LinesOfAPipeGiveTheContextsInOrder) {
       << outcome;
 }
 
+TEST_F(QuestionTest, WhatIsWrongWithALineOfAPipeComesWithItsNumber) {
+  Launch launch;
+  launch.input = "pump seal\n \nxyzzy\n";
+  const Outcome outcome = RagQuery({"-i", index_}, launch);
+  EXPECT_EQ(outcome.exit_code, 2) << outcome;
+  const std::vector<std::string> lines = Lines(outcome.err);
+  ASSERT_EQ(lines.size(), 2U) << outcome;
+  EXPECT_TRUE(lines[0].starts_with("rag-query: line 2: question: is blank")) << outcome;
+  EXPECT_TRUE(lines[1].starts_with("rag-query: line 3: no chunk matches")) << outcome;
+}
+
 TEST_F(QuestionTest, AnswerToALineComesBeforeTheNextIsSent) {
   Launch launch;
   launch.keep_input_open = true;
@@ -166,6 +177,37 @@ TEST_F(QuestionTest, AnswerToALineComesBeforeTheNextIsSent) {
   process.CloseInput();
   const Outcome outcome = process.Finish();
   EXPECT_EQ(outcome.exit_code, 0) << outcome;
+}
+
+TEST_F(QuestionTest, UnknownWordsFindNothingAndStderrSaysWhy) {
+  Build(folder_ / "corpus", folder_ / "article", {"--profile", "article"});
+  for (const std::string& index : {index_, folder_ / "article"}) {
+    Outcome outcome = RagQuery({"-i", index, "xyzzy plugh"});
+    EXPECT_EQ(outcome.exit_code, 0) << outcome;
+    EXPECT_EQ(outcome.out, "") << outcome;
+    EXPECT_EQ(Lines(outcome.err).size(), 1U) << outcome;
+    EXPECT_NE(outcome.err.find("knows none of its words"), std::string::npos) << outcome;
+
+    outcome = RagQuery({"-i", index, "xyzzy plugh", "--json"});
+    EXPECT_EQ(outcome.out.find("null"), std::string::npos) << outcome;
+    const json answer = json::parse(outcome.out);
+    EXPECT_EQ(answer["known_terms"], 0) << outcome;
+    for (const char* list : {"documents", "chunks", "included", "skipped"}) {
+      EXPECT_EQ(answer[list], json::array()) << list << outcome;
+    }
+  }
+}
+
+// One document without a letter has no direction for a vector: it must neither win nor be lost.
+TEST_F(QuestionTest, DocumentOfSymbolsIsIndexedAndNoHit) {
+  WriteFile(folder_.path() / "odd" / "symbols.md", "+++ === *** §§\n");
+  WriteFile(folder_.path() / "odd" / "words.md", "Plain words here.\n");
+  Build(folder_ / "odd", folder_ / "odd index");
+  EXPECT_NE(RagInspect({"chunks", folder_ / "odd index"}).out.find("symbols.md"),
+            std::string::npos);
+  const json answer = Ask(folder_ / "odd index", {"plain words"});
+  ASSERT_EQ(answer["documents"].size(), 1U) << answer;
+  EXPECT_EQ(answer["documents"][0]["source"], "words.md") << answer;
 }
 
 TEST_F(QuestionTest, LongOneIsAnswered) {

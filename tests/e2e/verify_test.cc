@@ -102,6 +102,38 @@ TEST_F(VerifyProgramTest, MissingIndexExitsWith3) {
   ExpectError(RagIndex({"verify", folder_ / "nowhere"}), 3, "rag-index", "nowhere");
 }
 
+// Anything that opens an index: what may not be read is not called damaged.
+TEST_F(VerifyProgramTest, PermissionDeniedIsNoDamage) {
+  Launch launch;
+  launch.unprivileged = true;
+  fs::permissions(folder_.path(), fs::perms::owner_all | fs::perms::others_all);
+  fs::permissions(index_, fs::perms::all);
+  fs::permissions(fs::path(index_) / "LOCK", fs::perms::all);
+  for (const std::string name :
+       {"chunks-0000.faiss", "docs.faiss", "model/terms.bin", "MANIFEST.json", "records/CURRENT",
+        "model", "records", "../CURRENT", ""}) {
+    SCOPED_TRACE(name);
+    const fs::perms before = fs::status(generation_ / name).permissions();
+    fs::permissions(generation_ / name, fs::perms::none);
+    const std::string file = name.substr(name.rfind('/') + 1);
+    for (const Outcome& outcome :
+         {RagIndex({"verify", index_}, launch), RagQuery({"-i", index_, "pump"}, launch),
+          RagQuery({"-i", index_, "--skip-damaged", "pump"}, launch),
+          RagInspect({"chunks", index_}, launch)}) {
+      ExpectError(outcome, 1,
+                  outcome.command.find("index' 'verify") != std::string::npos ? "rag-index"
+                  : outcome.command.find("rag-query") != std::string::npos    ? "rag-query"
+                                                                              : "rag-inspect",
+                  "Permission denied");
+      EXPECT_NE(outcome.err.find(file), std::string::npos) << outcome;
+      EXPECT_NE(outcome.err.find("access"), std::string::npos) << outcome;
+    }
+    fs::permissions(generation_ / name, before);
+  }
+  fs::permissions(fs::path(index_) / "CURRENT", fs::perms::none);
+  ExpectError(RagIndex({"gc", index_}, launch), 1, "rag-index", "CURRENT: cannot open: Permission");
+}
+
 TEST_F(VerifyProgramTest, VerifyingWritesNothing) {
   const auto before = ReadTree(index_);
   RagIndex({"verify", index_});

@@ -181,6 +181,24 @@ TEST(Manifest, TextThatNestsWithoutEndIsDamage) {
   EXPECT_TRUE(absl::IsDataLoss(DecodeManifest(text, "MANIFEST.json").status()));
 }
 
+TEST(Manifest, MemberThatIsThereTwiceIsDamage) {
+  const std::string text = EncodeManifest(SampleManifest());
+  for (const std::string member : {"\"generation\": ", "\"chunk_dim\": ", "\"path\": "}) {
+    std::string twice = text.substr(0, text.rfind("  \"checksum\""));
+    const std::size_t at = twice.find(member);
+    ASSERT_NE(at, std::string::npos) << member;
+    twice.insert(at, twice.substr(at, twice.find('\n', at) - at));
+    const absl::Status status = DecodeManifest(Sealed(twice), "MANIFEST.json").status();
+    EXPECT_TRUE(absl::IsDataLoss(status)) << status;
+    EXPECT_NE(status.message().find("is there twice"), std::string::npos) << status;
+  }
+}
+
+TEST(Manifest, DamageSaysWhatToDo) {
+  const absl::Status status = DecodeManifest("", "MANIFEST.json").status();
+  EXPECT_NE(status.message().find("rebuild it with rag-index build"), std::string::npos) << status;
+}
+
 TEST(Manifest, FamiliesThatShareTheirNameUpToANulAreTwo) {
   const std::string with_nul("chunks\0b", 8);
   Manifest manifest = SampleManifest();

@@ -55,6 +55,9 @@ void CheckForgery() {
   Index().Reseal();
   const auto answer = Index().Answer();
   if (!answer.ok()) Require(DamagedIndex::IsBadIndex(answer.status()), answer.status().ToString());
+  const auto skipping = Index().Answer(/*skip_damaged=*/true);
+  Require(skipping.ok() || DamagedIndex::IsBadIndex(skipping.status()),
+          "what cannot be skipped is a bad index");
   const auto report = storage::VerifyIndex(Index().path(), {});
   if (!report.ok()) Require(DamagedIndex::IsBadIndex(report.status()), report.status().ToString());
   const bool noticed = !report.ok() || report->num_problems > 0;

@@ -274,8 +274,7 @@ TEST(Reduction, EndsWithoutABudget) {
 
 // tests/golden/article_reference.py computes the same from the rules of the article.
 TEST(Reduction, ArticleSummariesMatchTheReference) {
-  const auto golden = std::filesystem::path(__FILE__).parent_path().parent_path() / "golden";
-  std::ifstream file(golden / "notes_expected.json");
+  std::ifstream file(RAG_SOURCE_DIR "/tests/golden/notes_expected.json");
   const nlohmann::json expected = nlohmann::json::parse(file);
   const std::unique_ptr<Summarizer> summarizer = MakeArticleSummarizer();
   ASSERT_EQ(expected["documents"].size(), 4U);

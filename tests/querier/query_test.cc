@@ -84,6 +84,12 @@ TEST_F(RandomIndex, AQuestionThatMatchesNothingIsAnEmptyResult) {
   EXPECT_TRUE(result.skipped.empty());
   EXPECT_EQ(result.context, "");
   EXPECT_EQ(result.used_tokens, 0U);
+  EXPECT_EQ(result.known_terms, 0U);
+}
+
+TEST_F(RandomIndex, KnownTermsAreCountedOnce) {
+  const std::string word = MadeUpWord(1);
+  EXPECT_EQ(Ask(index_, word + " unheard " + word).known_terms, 1U);
 }
 
 TEST_F(RandomIndex, APromptThatMatchesNothingIsItsFrame) {

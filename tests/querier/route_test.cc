@@ -53,6 +53,11 @@ struct Asked {
         cache(index.reader(), question),
         router(index.reader(), question, cache) {}
 
+  [[nodiscard]] absl::StatusOr<std::vector<ScoredDocument>> Documents(
+      const RouteLimits& limits) const {
+    return router.Documents(router.Propose(limits).value(), limits);
+  }
+
   Question question;
   ForwardCache cache;
   Router router;
@@ -149,7 +154,7 @@ TEST(Route, DocumentsAreRankedByTheirBestVectorAndTheRareTermsTheyHold) {
     for (const std::uint32_t document : holders) best[document] += term.count * term.idf;
   }
 
-  const auto documents = asked.router.Documents(kEverything).value();
+  const auto documents = asked.Documents(kEverything).value();
 
   std::set<std::uint32_t> found;
   for (std::size_t i = 0; i < documents.size(); ++i) {
@@ -170,11 +175,11 @@ TEST(Route, DocumentsAreRankedByTheirBestVectorAndTheRareTermsTheyHold) {
 TEST(Route, FewerDocumentsAreTheBestOfMore) {
   const TestIndex index(RandomCorpus(25));
   Asked asked(index, SomeQuestion());
-  std::vector<std::uint32_t> all = Ordinals(asked.router.Documents(kEverything).value());
+  std::vector<std::uint32_t> all = Ordinals(asked.Documents(kEverything).value());
   ASSERT_GT(all.size(), 5U);
 
   for (const std::size_t top : {1U, 2U, 5U}) {
-    const auto documents = asked.router.Documents(TopDocuments(top)).value();
+    const auto documents = asked.Documents(TopDocuments(top)).value();
     EXPECT_EQ(Ordinals(documents),
               std::vector<std::uint32_t>(all.begin(), all.begin() + static_cast<int>(top)));
   }
@@ -211,7 +216,7 @@ TEST(Route, IdenticalDocumentsComeInOrderOfTheirSources) {
   const TestIndex index(corpus);
   Asked asked(index, "copper lamp");
 
-  const auto documents = asked.router.Documents(TopDocuments(5)).value();
+  const auto documents = asked.Documents(TopDocuments(5)).value();
 
   EXPECT_EQ(Ordinals(documents), (std::vector<std::uint32_t>{0, 1, 2, 3, 4}));
   const auto chunks = asked.router.Chunks(AllDocuments(index), kEverything).value();
@@ -223,9 +228,21 @@ TEST(Route, UnknownWordsFindNothing) {
   const TestIndex index(RandomCorpus(5));
   Asked asked(index, "entirely different");
 
-  EXPECT_TRUE(asked.router.Documents(kEverything).value().empty());
+  EXPECT_TRUE(asked.Documents(kEverything).value().empty());
   EXPECT_TRUE(asked.router.Chunks(AllDocuments(index), kEverything).value().empty());
   EXPECT_TRUE(asked.router.Chunks({}, kEverything).value().empty());
+}
+
+// Codes of components that are 0 add up to 0 only up to rounding.
+TEST(Route, WhatRoundingMakesOfZeroIsNoHit) {
+  const TestIndex index(RandomCorpus(25));
+  for (std::uint64_t word = 0; word < 90; ++word) {
+    Asked asked(index, MadeUpWord(word));
+    const auto documents = asked.Documents(kEverything).value();
+    for (const ScoredDocument& hit : documents) {
+      EXPECT_GT(hit.score, 1e-3) << MadeUpWord(word) << " " << hit.document;
+    }
+  }
 }
 
 class ArticleRoute : public ::testing::Test {
@@ -253,7 +270,7 @@ TEST_F(ArticleRoute, DocumentsAreRankedByTheArticlesSimilarityToTheirSummaries) 
   }
   std::sort(expected.begin(), expected.end());
 
-  const auto documents = asked.router.Documents(kEverything).value();
+  const auto documents = asked.Documents(kEverything).value();
 
   ASSERT_GE(documents.size(), 2U);
   for (std::size_t i = 0; i < documents.size(); ++i) {

@@ -11,6 +11,7 @@
 
 #include "storage/generation.h"
 #include "tests/testing/temp_folder.h"
+#include "tests/testing/unprivileged.h"
 
 namespace rag::storage {
 namespace {
@@ -78,6 +79,31 @@ TEST_F(Garbage, AGenerationThatWasNeverCurrentGoes) {
   Collect(10);
   EXPECT_FALSE(Names().contains("gen-000005"));
   EXPECT_TRUE(Names().contains("gen-000001"));
+}
+
+// A build that dies right after it became current removes nothing any more. Then a generation below
+// CURRENT that never was current would count as one to keep.
+TEST_F(Garbage, WhatWasNeverCurrentGoesBeforeTheNextGenerationIsCurrent) {
+  folder_.Write("index/gen-000005/MANIFEST.json", "{}");
+  folder_.Write("index/CURRENT.tmp/in the way", "");
+  const WriterLock lock = WriterLock::Acquire(index_).value();
+  GenerationBuilder builder = GenerationBuilder::Start(index_).value();
+  EXPECT_EQ(builder.number(), 6U);
+  folder_.Write("index/building/MANIFEST.json", "{}");
+
+  EXPECT_FALSE(builder.Publish(/*keep=*/10).ok());
+
+  EXPECT_EQ(ReadCurrent(index_).value(), 4U);
+  EXPECT_FALSE(Names().contains("gen-000005"));
+  EXPECT_TRUE(Names().contains("gen-000001"));
+}
+
+TEST_F(Garbage, WhatMayNotBeReadIsNoDamage) {
+  fs::permissions(index_ / "CURRENT", fs::perms::none);
+  const testing::Unprivileged nobody;
+  const absl::Status status = ReadCurrent(index_).status();
+  EXPECT_TRUE(absl::IsPermissionDenied(status)) << status;
+  EXPECT_NE(status.message().find("CURRENT"), std::string::npos) << status;
 }
 
 TEST_F(Garbage, FilesOfOthersStay) {

@@ -1,4 +1,4 @@
-// A folder of one test, removed with everything in it when the test ends.
+// A folder of one test or benchmark, removed with everything in it when that ends.
 #ifndef TESTS_TESTING_TEMP_FOLDER_H_
 #define TESTS_TESTING_TEMP_FOLDER_H_
 
@@ -8,10 +8,9 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <stdexcept>
 #include <string>
 #include <string_view>
-
-#include <gtest/gtest.h>
 
 namespace rag::testing {
 
@@ -19,7 +18,7 @@ class TempFolder {
  public:
   TempFolder() {
     static std::atomic<int> counter{0};
-    path_ = std::filesystem::path(::testing::TempDir()) /
+    path_ = std::filesystem::temp_directory_path() /
             ("rag-test-" + std::to_string(getpid()) + "-" + std::to_string(counter++));
     std::filesystem::remove_all(path_);
     std::filesystem::create_directories(path_);
@@ -40,7 +39,7 @@ class TempFolder {
     std::ofstream out(path, std::ios::binary);
     out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
     out.close();
-    if (!out) ADD_FAILURE() << path << ": cannot write";
+    if (!out) throw std::runtime_error(path.string() + ": cannot write");
   }
 
  private:

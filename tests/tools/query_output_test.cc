@@ -20,6 +20,7 @@ querier::QueryResult MakeResult() {
   result.generation = 7;
   result.budget_tokens = 250;
   result.used_tokens = 131;
+  result.known_terms = 2;
   result.documents = {{.document = 0, .doc_id = "doc-a", .source = "a.md", .score = 2.5},
                       {.document = 3, .doc_id = "doc-b", .source = "b.md", .score = 0.25}};
   result.chunks = {{"doc-a-chunk-002", "doc-a", "a.md", 2, 1.5}};
@@ -58,8 +59,8 @@ std::vector<std::string> Keys(const ordered_json& json) {
 TEST(QueryJson, HasItsFieldsInAFixedOrder) {
   EXPECT_EQ(Keys(ToJson(MakeResult())),
             (std::vector<std::string>{"question", "generation", "budget_tokens", "used_tokens",
-                                      "documents", "chunks", "included", "skipped", "context",
-                                      "timings_us"}));
+                                      "known_terms", "documents", "chunks", "included", "skipped",
+                                      "context", "timings_us"}));
 }
 
 TEST(QueryJson, CarriesEveryValue) {
@@ -67,6 +68,7 @@ TEST(QueryJson, CarriesEveryValue) {
 
   const ordered_json expected = ordered_json::parse(R"({
     "question": "which \"lamp\"?", "generation": 7, "budget_tokens": 250, "used_tokens": 131,
+    "known_terms": 2,
     "documents": [{"doc_id": "doc-a", "source": "a.md", "score": 2.5},
                   {"doc_id": "doc-b", "source": "b.md", "score": 0.25}],
     "chunks": [{"chunk_id": "doc-a-chunk-002", "doc_id": "doc-a", "source": "a.md", "index": 2,
@@ -83,6 +85,21 @@ TEST(QueryJson, CarriesEveryValue) {
     "timings_us": {"analyze": 1, "route": 2, "chunks": 3, "pack": 4, "print": 5, "total": 15}
   })");
   EXPECT_EQ(json, expected) << json.dump(1);
+}
+
+TEST(QueryJson, SaysWhatWasDamaged) {
+  querier::QueryResult result = MakeResult();
+  result.damage = {.files = {"chunks-0000.faiss: short"},
+                   .documents = {{"a\xe9.md", "terms: bad"}, {std::nullopt, "documents: bad"}}};
+
+  const ordered_json json = ToJson(result);
+
+  EXPECT_EQ(Keys(json).back(), "damage");
+  EXPECT_EQ(json["damage"], ordered_json::parse(R"({
+    "files": ["chunks-0000.faiss: short"],
+    "documents": [{"source": "a%E9.md", "problem": "terms: bad", "escaped": true},
+                  {"problem": "documents: bad"}]
+  })"));
 }
 
 TEST(QueryJson, OfAnEmptyResultHasEmptyLists) {
