@@ -124,4 +124,24 @@ std::vector<double> Bm25Scorer::ScoreSegment(const ForwardSegmentView& segment) 
   return out;
 }
 
+Coverage::Coverage(const Question& question) : question_(question), held_(question.terms.size()) {
+  for (const QuestionTerm& term : question.terms) all_ += term.count * term.document_idf;
+}
+
+void Coverage::Add(const ForwardSegmentView& segment) {
+  for (std::size_t t = 0; t < held_.size(); ++t) {
+    const formats::TermPostings& postings = segment.postings(t);
+    if (postings.title > 0 || !postings.body.empty() || !postings.headings.empty()) held_[t] = true;
+  }
+}
+
+double Coverage::Take() {
+  double held = 0;
+  for (std::size_t t = 0; t < held_.size(); ++t) {
+    if (held_[t]) held += question_.terms[t].count * question_.terms[t].document_idf;
+    held_[t] = false;
+  }
+  return all_ > 0 ? held / all_ : 0;
+}
+
 }  // namespace rag::querier

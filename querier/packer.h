@@ -15,6 +15,10 @@ struct PackItem {
   // Items with the same number say the same: only the first that fits is included. 0: like no
   // other.
   std::size_t content = 0;
+  // Indices of items that are included right after this one, if all of them fit that are not
+  // included yet, nor like one that is.
+  std::vector<std::size_t> companions = {};
+  bool only_as_companion = false;  // not included on its own, nor counted as skipped
 };
 
 struct PackOptions {
@@ -30,8 +34,8 @@ struct Packed {
   std::uint64_t used = 0;  // units, frame and separators included; 0 + frame when nothing fits
 };
 
-// O(n log n). An item that is like no included one is included when used + separator (if it is not
-// the first) + cost <= budget.
+// O(n log n) and the companions. An item that is like no included one is included when used +
+// separator (if it is not the first) + cost <= budget.
 Packed Pack(std::span<const PackItem> items, const PackOptions& options);
 
 }  // namespace rag::querier

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
+#include <numeric>
 #include <set>
 #include <utility>
 
@@ -91,11 +92,16 @@ absl::StatusOr<Settings> Resolve(const QueryOptions& options,
   return settings;
 }
 
+// Scores from this share of the best on bring their section, of up to so many tokens.
+constexpr double kHotShare = 0.7;
+constexpr std::uint64_t kWholeSectionTokens = 250;
+
 // A chunk that may be printed.
 struct Candidate {
   std::uint32_t document = 0;
   std::uint32_t chunk = 0;
   std::optional<double> score;
+  bool only_in_section = false;  // not a hit, nor next to one
 };
 
 // Runs one query; a step a method.
@@ -209,6 +215,62 @@ class Run {
     return items;
   }
 
+  // A hit that is nearly as good as the best brings its whole section along, when that is short:
+  // what was asked for is rarely in one chunk of it alone.
+  absl::Status AddSections(std::vector<Candidate>& candidates, std::vector<PackItem>& items) {
+    if (reader_.manifest().query.scorer == "article" || candidates.empty()) return absl::OkStatus();
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t> place;
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
+      place.emplace(std::pair(candidates[i].document, candidates[i].chunk), i);
+    }
+    const double hot = kHotShare * candidates.front().score.value_or(0);
+    const std::uint64_t max_cost = kWholeSectionTokens * counter_.units_per_token();
+    const std::size_t num_candidates = candidates.size();
+    for (std::size_t i = 0; i < num_candidates && candidates[i].score.value_or(hot) >= hot; ++i) {
+      if (!candidates[i].score.has_value()) continue;
+      const std::uint32_t document = candidates[i].document;
+      RAG_ASSIGN_OR_RETURN(const std::vector<std::uint32_t> section,
+                           SectionOf(document, candidates[i].chunk));
+      std::uint64_t cost = 0;
+      for (const std::uint32_t chunk : section) {
+        RAG_ASSIGN_OR_RETURN(const std::uint64_t one,
+                             cache_.Cost(document, chunk, settings_.header));
+        cost += one;
+        if (cost > max_cost) break;
+      }
+      if (cost > max_cost) continue;
+      for (const std::uint32_t chunk : section) {
+        const auto [at, is_new] = place.try_emplace({document, chunk}, candidates.size());
+        if (is_new) {
+          candidates.push_back({document, chunk, std::nullopt, true});
+          RAG_ASSIGN_OR_RETURN(const std::uint64_t one,
+                               cache_.Cost(document, chunk, settings_.header));
+          items.push_back({.cost = one, .only_as_companion = true});
+        }
+        if (at->second != i) items[i].companions.push_back(at->second);
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  // The chunks of a chunk's section that are in its segment.
+  absl::StatusOr<std::vector<std::uint32_t>> SectionOf(std::uint32_t document,
+                                                       std::uint32_t chunk) {
+    RAG_ASSIGN_OR_RETURN(const formats::ForwardSegmentView* segment,
+                         cache_.SegmentOf(document, chunk));
+    const std::uint32_t first_chunk = chunk - chunk % formats::kSegmentChunks;
+    const std::uint32_t here = chunk - first_chunk;
+    std::uint32_t first = here;
+    std::uint32_t end = here + 1;
+    while (first > 0 && segment->section_of(first - 1) == segment->section_of(here)) --first;
+    while (end < segment->num_chunks() && segment->section_of(end) == segment->section_of(here)) {
+      ++end;
+    }
+    std::vector<std::uint32_t> chunks(end - first);
+    std::iota(chunks.begin(), chunks.end(), first_chunk + first);
+    return chunks;
+  }
+
   absl::Status PackCandidates(std::vector<Candidate> candidates) {
     const formats::QueryDefaults& defaults = reader_.manifest().query;
     frame_ = MakeFrame(format_, question_.text);
@@ -218,7 +280,8 @@ class Run {
       options.separator = counter_.Cost(formats::kChunkSeparator);
       options.frame = counter_.Cost(frame_.before) + counter_.Cost(frame_.after);
     }
-    RAG_ASSIGN_OR_RETURN(const std::vector<PackItem> items, MakeItems(candidates));
+    RAG_ASSIGN_OR_RETURN(std::vector<PackItem> items, MakeItems(candidates));
+    RAG_RETURN_IF_ERROR(AddSections(candidates, items));
     if (options.frame > options.budget && format_ == OutputFormat::kPrompt) {
       return absl::InvalidArgumentError(
           absl::StrCat("budget: ", settings_.budget_tokens, " tokens cannot hold the prompt's own ",

@@ -16,7 +16,8 @@ namespace {
 // A term of the question that the corpus knows, with its idf.
 struct KnownTerm {
   models::WeightedTerm term;
-  double idf = 0;
+  double idf = 0;           // over chunks
+  double document_idf = 0;  // over documents
 };
 
 std::vector<KnownTerm> KnownTerms(std::string_view text, const formats::TermTableView& table) {
@@ -27,7 +28,8 @@ std::vector<KnownTerm> KnownTerms(std::string_view text, const formats::TermTabl
   for (const models::WeightedTerm& term : models::CountTerms(std::move(hashes))) {
     const std::optional<formats::TermRow> row = table.Find(term.hash);
     if (!row.has_value()) continue;
-    known.push_back({term, models::Bm25Idf(table.totals().num_chunks, row->chunk_frequency)});
+    known.push_back({term, models::Bm25Idf(table.totals().num_chunks, row->chunk_frequency),
+                     models::Bm25Idf(table.totals().num_documents, row->document_frequency)});
   }
   return known;
 }
@@ -58,7 +60,8 @@ absl::StatusOr<Question> AnalyzeQuestion(std::string_view text, const formats::B
     question.terms.push_back({.hash = term.term.hash,
                               .term = term.term.hash & formats::kTermMask,
                               .count = term.term.count,
-                              .idf = term.idf});
+                              .idf = term.idf,
+                              .document_idf = term.document_idf});
   }
   std::sort(question.terms.begin(), question.terms.end(),
             [](const auto& a, const auto& b) { return a.term < b.term; });

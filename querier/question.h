@@ -18,6 +18,7 @@ struct QuestionTerm {
   std::uint64_t term = 0;   // 40 bits, as in forward segments
   std::uint32_t count = 0;  // in the question
   double idf = 0;           // over chunks
+  double document_idf = 0;  // over documents
 };
 
 struct Question {

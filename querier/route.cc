@@ -230,7 +230,9 @@ absl::StatusOr<std::vector<ScoredChunk>> Router::Bm25Chunks(
     RAG_RETURN_IF_ERROR(AddSegments(hit.document, chunks_per_document, segments));
   }
   RAG_RETURN_IF_ERROR(cache_.Load(segments));
-  const Bm25Scorer scorer(question_, reader_.terms().totals());
+  const Bm25Weights weights;
+  const Bm25Scorer scorer(question_, reader_.terms().totals(), weights);
+  Coverage coverage(question_);
   std::vector<ScoredChunk> chunks;
   std::vector<ScoredChunk> of_document;
   for (std::size_t i = 0; i < segments.size(); ++i) {
@@ -238,12 +240,15 @@ absl::StatusOr<std::vector<ScoredChunk>> Router::Bm25Chunks(
     RAG_ASSIGN_OR_RETURN(const formats::ForwardSegmentView* segment,
                          cache_.SegmentOf(document, first_chunk));
     const std::vector<double> scores = scorer.ScoreSegment(*segment);
+    coverage.Add(*segment);
     for (std::uint32_t c = 0; c < scores.size(); ++c) {
       if (scores[c] > 0) of_document.push_back({document, first_chunk + c, scores[c]});
     }
     if (i + 1 == segments.size() || segments[i + 1].document != document) {
       Sort(of_document);
       if (of_document.size() > chunks_per_document) of_document.resize(chunks_per_document);
+      const double share = weights.document * coverage.Take();
+      for (ScoredChunk& chunk : of_document) chunk.score += share;
       chunks.insert(chunks.end(), of_document.begin(), of_document.end());
       of_document.clear();
     }

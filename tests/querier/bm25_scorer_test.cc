@@ -347,5 +347,37 @@ TEST_F(TwoDocuments, ScoreAsTheIndependentProgramSays) {
   for (std::size_t i = 0; i < scores.size(); ++i) EXPECT_NEAR(scores[i], expected[i], 1e-4);
 }
 
+TEST(Coverage, IsTheShareOfTheQuestionThatAnySegmentHolds) {
+  Question question;
+  question.terms = {{.term = 1, .count = 1, .document_idf = 3},
+                    {.term = 2, .count = 2, .document_idf = 1},
+                    {.term = 3, .count = 1, .document_idf = 1},
+                    {.term = 4, .count = 1, .document_idf = 4}};
+  question.wanted = {1, 2, 3, 4};
+  ForwardSegment in_body;
+  in_body.sections.push_back({});
+  in_body.chunks.push_back({.length = 1, .terms = {{1, 1}}});
+  ForwardSegment in_heading = in_body;
+  in_heading.sections[0] = {.length = 1, .terms = {{2, 1}}};
+  ForwardSegment in_title = in_body;
+  in_title.title = {.length = 1, .terms = {{3, 1}}};
+  Coverage coverage(question);
+
+  coverage.Add(View(in_body, question));
+  EXPECT_DOUBLE_EQ(coverage.Take(), 0.3);
+  coverage.Add(View(in_body, question));
+  coverage.Add(View(in_heading, question));
+  EXPECT_DOUBLE_EQ(coverage.Take(), 0.5);
+  coverage.Add(View(in_title, question));
+  EXPECT_DOUBLE_EQ(coverage.Take(), 0.4);
+  EXPECT_DOUBLE_EQ(coverage.Take(), 0.0);
+}
+
+TEST(Coverage, OfAQuestionWithoutKnownTermsIsNone) {
+  const Question question;
+
+  EXPECT_DOUBLE_EQ(Coverage(question).Take(), 0.0);
+}
+
 }  // namespace
 }  // namespace rag::querier

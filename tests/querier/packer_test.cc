@@ -199,5 +199,50 @@ TEST(Pack, OfItemsAlikeTheFirstThatFitsIsIncluded) {
   EXPECT_TRUE(packed.duplicates.empty());
 }
 
+TEST(Packer, CompanionsComeAlongWhenAllOfThemFit) {
+  std::vector<PackItem> items = Items({10, 10, 10, 10});
+  items[0].companions = {2, 3};
+  items[3].only_as_companion = true;
+
+  EXPECT_EQ(Pack(items, {.budget = 36, .separator = 3}).included, (Indices{0, 2, 3}));
+  EXPECT_EQ(Pack(items, {.budget = 36, .separator = 3}).used, 36U);
+  EXPECT_EQ(Pack(items, {.budget = 36, .separator = 3}).skipped, (Indices{1}));
+  // Else each that is a candidate itself stands for itself.
+  EXPECT_EQ(Pack(items, {.budget = 35, .separator = 2}).included, (Indices{0, 2, 3}));
+  EXPECT_EQ(Pack(items, {.budget = 35, .separator = 3}).included, (Indices{0, 1}));
+  EXPECT_EQ(Pack(items, {.budget = 35, .separator = 3}).skipped, (Indices{2}));
+}
+
+TEST(Packer, WhatIsInAlreadyCostsNothingAsACompanion) {
+  std::vector<PackItem> items = Items({10, 10, 10});
+  items[1].companions = {0, 2};
+
+  const Packed packed = Pack(items, {.budget = 30});
+
+  EXPECT_EQ(packed.included, (Indices{0, 1, 2}));
+  EXPECT_EQ(packed.used, 30U);
+}
+
+TEST(Packer, ACompanionThatIsSaidAlreadyStaysOut) {
+  std::vector<PackItem> items = Items({10, 10, 10});
+  items[0].content = 1;
+  items[1].companions = {2};
+  items[2].content = 1;
+  items[2].only_as_companion = true;
+
+  EXPECT_EQ(Pack(items, {.budget = 100}).included, (Indices{0, 1}));
+}
+
+TEST(Packer, NoCompanionComesWithAnItemThatIsLeftOut) {
+  std::vector<PackItem> items = Items({50, 10});
+  items[0].companions = {1};
+  items[1].only_as_companion = true;
+
+  const Packed packed = Pack(items, {.budget = 40});
+
+  EXPECT_TRUE(packed.included.empty());
+  EXPECT_EQ(packed.skipped, (Indices{0}));
+}
+
 }  // namespace
 }  // namespace rag::querier

@@ -320,6 +320,40 @@ TEST(QueryPacking, WhatIsTooLargeIsSkippedAndSmallerChunksFollow) {
   EXPECT_GT(result.skipped[0].tokens, 20U);
 }
 
+TEST(QueryPacking, AHotHitBringsItsShortSectionAlong) {
+  std::string text =
+      "# Pumps\n\n## Bearing\n\nThe bearing needs copper grease.\n\n"
+      "Wipe it dry afterwards, with a cloth.\n\nThen close the lid with some care.\n\n"
+      "## Filter\n\nRinse the filter in the autumn only.\n";
+  const TestIndex index({{"a.md", text}});
+  QueryOptions options = Wide(300);
+  options.chunks_per_document = 1;
+
+  const QueryResult result = Ask(index, "copper grease", options);
+
+  ASSERT_EQ(result.chunks.size(), 1U);
+  ASSERT_EQ(result.included.size(), 3U);
+  std::size_t hits = 0;
+  for (const IncludedChunk& chunk : result.included) hits += chunk.score.has_value() ? 1U : 0U;
+  EXPECT_EQ(hits, 1U);
+  EXPECT_NE(result.context.find("close the lid"), std::string::npos);
+  EXPECT_EQ(result.context.find("Rinse"), std::string::npos);
+  EXPECT_TRUE(result.skipped.empty());
+  // All of it or nothing of it.
+  options.budget_tokens = static_cast<std::uint32_t>(result.used_tokens) - 1;
+  EXPECT_EQ(Ask(index, "copper grease", options).included.size(), 1U);
+}
+
+TEST(QueryPacking, ALongSectionStaysBehind) {
+  std::string text = "# Pumps\n\nThe bearing needs copper grease.\n\n";
+  for (int i = 0; i < 40; ++i) text += "Wipe it dry afterwards, with a cloth or two.\n\n";
+  const TestIndex index({{"a.md", text}});
+  QueryOptions options = Wide(2000);
+  options.chunks_per_document = 1;
+
+  EXPECT_EQ(Ask(index, "copper grease", options).included.size(), 1U);
+}
+
 TEST(QueryArticle, TheProfilesDefaultsAreTheArticles) {
   const TestIndex index({{"one.md", "# Context\n\nThe context window is limited.\n"},
                          {"two.md", "# Budget\n\nA token budget limits the context.\n"},

@@ -91,14 +91,21 @@ std::vector<ChunkRow> ScoreEverything(const TestIndex& index, const Question& qu
   const Bm25Scorer scorer(question, index.reader().terms().totals());
   for (const ScoredDocument& hit : AllDocuments(index)) {
     const std::uint32_t num_segments = index.Document(hit.document).num_segments;
+    const std::size_t first_row = rows.size();
+    Coverage coverage(question);
     for (std::uint32_t segment = 0; segment < num_segments; ++segment) {
       const storage::IndexReader::ChunkRef ref{hit.document, segment};
       const std::string bytes = index.reader().Segments({&ref, 1}).value().front();
       const auto view = formats::ForwardSegmentView::Parse(bytes, question.wanted).value();
       const std::vector<double> scores = scorer.ScoreSegment(view);
+      coverage.Add(view);
       for (std::uint32_t i = 0; i < scores.size(); ++i) {
-        if (scores[i] > 0) rows.emplace_back(-scores[i], hit.document, view.first_chunk() + i);
+        if (scores[i] > 0) rows.emplace_back(scores[i], hit.document, view.first_chunk() + i);
       }
+    }
+    const double share = Bm25Weights().document * coverage.Take();
+    for (std::size_t row = first_row; row < rows.size(); ++row) {
+      std::get<0>(rows[row]) = -(std::get<0>(rows[row]) + share);
     }
   }
   std::sort(rows.begin(), rows.end());
