@@ -58,7 +58,6 @@ bool FileExaminer::ExamineOnce(const CorpusFile& file, models::TermAnalyzer& ana
     if (parts_.carry_over) return true;
   }
   if (parts_.carry_over && FindTwin(document)) return true;
-  if (parts_.journal == nullptr) return true;
   bool same = true;
   result.status = Analyze(file, std::move(loaded), analyzer, result, same);
   if (same && result.status.ok() && result.ok && document.num_chunks == 0) {
@@ -88,7 +87,8 @@ absl::Status FileExaminer::Analyze(const CorpusFile& file, LoadedFile loaded,
                                    models::TermAnalyzer& analyzer, ExaminedFile& result,
                                    bool& same) const {
   PlannedDocument& document = result.document;
-  std::optional<AnalyzedDocument> analyzed = parts_.journal->FindAnalyzed(document);
+  std::optional<AnalyzedDocument> analyzed;
+  if (parts_.journal != nullptr) analyzed = parts_.journal->FindAnalyzed(document);
   result.resumed = analyzed.has_value();
   if (!analyzed.has_value()) {
     DocumentAnalyzer document_analyzer(document.source, document.doc_id, MediaTypeOf(file.source),
@@ -107,7 +107,9 @@ absl::Status FileExaminer::Analyze(const CorpusFile& file, LoadedFile loaded,
     same = !result.ok || analyzed->content == document.content;
     if (!result.ok || !same) return absl::OkStatus();
     analyzed->earlier_parts = std::move(earlier_parts);
-    RAG_RETURN_IF_ERROR(parts_.journal->AddAnalyzed(*analyzed, document));
+    if (parts_.journal != nullptr) {
+      RAG_RETURN_IF_ERROR(parts_.journal->AddAnalyzed(*analyzed, document));
+    }
   }
   document.num_chunks = analyzed->num_chunks;
   if (analyzed->earlier_parts.empty()) {
@@ -128,7 +130,7 @@ absl::StatusOr<std::optional<SkippedFile>> FileExaminer::AnalyzeParts(
         AnalyzedPart part;
         const std::size_t taken = document.AddPart(text, all, part);
         if (taken == 0) return taken;
-        if (!first) {
+        if (!first && parts_.journal != nullptr) {
           RAG_ASSIGN_OR_RETURN(earlier_parts.emplace_back(), parts_.journal->AddPart(last_part));
         }
         first = false;

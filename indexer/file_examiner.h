@@ -43,7 +43,7 @@ class FileExaminer {
     const models::TokenCounter& counter;
     const PreviousIndex* previous;  // may be null
     bool carry_over;                // what `previous` holds is not analyzed again
-    BuildJournal* journal;          // null: nothing is analyzed, as for a dry run
+    BuildJournal* journal;          // null: nothing is kept, as for a dry run
   };
   explicit FileExaminer(const Parts& parts) : parts_(parts) {}
 

@@ -45,8 +45,14 @@ class Unreadable {
 // Sorts documents of the previous generation that no file stands for into stale and removed ones.
 class Comparison {
  public:
-  Comparison(const PreviousIndex& previous, RebuildPlan& plan)
-      : previous_(previous), plan_(plan), seen_(previous.documents().size()) {}
+  // `prefix_bytes`: of the prefix of sources.
+  Comparison(const PreviousIndex& previous, const Unreadable& unreadable, std::size_t prefix_bytes,
+             RebuildPlan& plan)
+      : previous_(previous),
+        unreadable_(unreadable),
+        prefix_bytes_(prefix_bytes),
+        plan_(plan),
+        seen_(previous.documents().size()) {}
 
   void AddCurrent() {
     std::vector<PlannedDocument*> added;
@@ -71,11 +77,11 @@ class Comparison {
     }
   }
 
-  void AddMissing(const Unreadable& unreadable, std::size_t prefix_bytes) {
+  void AddMissing() {
     for (std::uint32_t ordinal = 0; ordinal < seen_.size(); ++ordinal) {
       if (seen_[ordinal]) continue;
       const PreviousIndex::Document& document = previous_.documents()[ordinal];
-      if (unreadable.Holds(std::string_view(document.source).substr(prefix_bytes))) {
+      if (IsUnreadable(ordinal)) {
         woken_ = woken_ || !document.stale;
         plan_.stale.push_back(document.source);
         plan_.documents.push_back({.source = document.source,
@@ -99,11 +105,17 @@ class Comparison {
   }
 
  private:
+  // Its file is there still, so the document stays.
+  [[nodiscard]] bool IsUnreadable(std::uint32_t ordinal) const {
+    const std::string_view source = previous_.documents()[ordinal].source;
+    return unreadable_.Holds(source.substr(prefix_bytes_));
+  }
+
   // False when it takes no other document's place.
   bool Move(PlannedDocument& document) {
     if (document.previous_twin == PlannedDocument::kNone) return false;
     for (const std::uint32_t twin : previous_.FindTwins(document.content, document.source)) {
-      if (seen_[twin]) continue;
+      if (seen_[twin] || IsUnreadable(twin)) continue;
       seen_[twin] = true;
       document.previous_twin = twin;
       document.moved = true;
@@ -132,6 +144,8 @@ class Comparison {
   }
 
   const PreviousIndex& previous_;
+  const Unreadable& unreadable_;
+  std::size_t prefix_bytes_;
   RebuildPlan& plan_;
   std::vector<bool> seen_;
   bool woken_ = false;  // a document became stale, or is so no more
@@ -152,10 +166,11 @@ RebuildPlan PlanRebuild(std::vector<PlannedDocument> documents, const PreviousIn
     }
     return plan;
   }
-  Comparison comparison(*previous, plan);
-  comparison.AddCurrent();
   static const std::vector<SkippedFile> kNone;
-  comparison.AddMissing(Unreadable(keep_stale ? skipped : kNone, root), source_prefix.size());
+  const Unreadable unreadable(keep_stale ? skipped : kNone, root);
+  Comparison comparison(*previous, unreadable, source_prefix.size(), plan);
+  comparison.AddCurrent();
+  comparison.AddMissing();
   std::sort(plan.documents.begin(), plan.documents.end(), BySource);
   comparison.Finish();
   return plan;

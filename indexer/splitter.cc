@@ -1,6 +1,5 @@
 #include "indexer/splitter.h"
 
-#include <algorithm>
 #include <cstddef>
 
 #include "indexer/characters.h"
@@ -29,7 +28,7 @@ std::uint64_t Splitter::SplitPart(std::string_view text, formats::MediaType type
   if (!all) {
     if (part.chunks.size() < 2) return 0;
     const std::size_t kept = part.chunks.size() - 1;
-    size = std::min(part.chunks[kept - 1].range.end, part.chunks[kept].range.start);
+    size = part.chunks[kept].range.start;
     KeepChunks(kept, size, part);
   }
   // Only the start of a document has a mark; elsewhere the same bytes are text.

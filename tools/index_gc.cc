@@ -1,6 +1,7 @@
 // rag-index gc: removes what no reader will open again.
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,11 @@ void AddWait(CLI::App& command, double& seconds) {
       .add_option("--wait", seconds, "seconds to wait for another writer of the index, then exit 4")
       ->type_name("SECONDS")
       ->check(Between(0.0, kMaxWaitSeconds))
+      ->check([](const std::string& text) -> std::string {
+        // No comparison of a range refuses it.
+        return std::isnan(std::strtod(text.c_str(), nullptr)) ? "Value " + text + " is no number"
+                                                              : "";
+      })
       ->capture_default_str();
 }
 

@@ -158,11 +158,15 @@ void AddSplitterOptions(CLI::App& build, SplitterArguments& args) {
                   "tokens; default: the profile's")
       ->type_name("NAME")
       ->check(OneOf({"structure", "article", "recursive", "sentence", "tokens"}));
-  build.add_option("--chunk-size", args.size, "what chunks are filled up to")->type_name("N");
+  build.add_option("--chunk-size", args.size, "what chunks are filled up to")
+      ->type_name("N")
+      ->check(NotEmpty());
   build.add_option("--chunk-overlap", args.overlap, "what a chunk repeats of the one before")
-      ->type_name("N");
+      ->type_name("N")
+      ->check(NotEmpty());
   build.add_option("--chunk-max", args.max, "what sentences and blocks are cut above")
-      ->type_name("N");
+      ->type_name("N")
+      ->check(NotEmpty());
   build.add_option("--chunk-unit", args.unit, "what the sizes count: chars or tokens")
       ->type_name("UNIT")
       ->check(OneOf({"chars", "tokens"}));

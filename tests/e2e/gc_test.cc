@@ -123,6 +123,7 @@ TEST_F(GcTest, WaitingBuildCanBeInterrupted) {
 
 TEST_F(GcTest, ImpossibleWaitIsWrongUse) {
   ExpectError(RagIndex({"gc", index_, "--wait", "-1"}), 2, "rag-index", "--wait");
+  ExpectError(RagIndex({"gc", index_, "--wait", "nan"}), 2, "rag-index", "--wait");
   ExpectError(RagIndex({"gc", index_, "--wait", "soon"}), 2, "rag-index", "--wait");
 }
 

@@ -103,6 +103,9 @@ TEST_F(SplittersTest, OptionsThatDoNotApplyAreRefused) {
   ExpectRefused({"--splitter", "tokens", "--chunk-max", "900"}, {"--chunk-max", "tokens"});
   ExpectRefused({"--splitter", "semantic"}, {"semantic"});
   ExpectRefused({"--chunk-size", "many"}, {"many"});
+  for (const char* option : {"--chunk-size", "--chunk-max", "--chunk-overlap"}) {
+    ExpectRefused({"--splitter", "sentence", option, ""}, {option});
+  }
 }
 
 // What comes after splitting does not know overlaps yet.

@@ -10,6 +10,8 @@
 
 #include <gtest/gtest.h>
 
+#include "indexer/recursive_splitter.h"
+#include "indexer/sentence_splitter.h"
 #include "indexer/splitter.h"
 #include "tests/testing/split_invariants.h"
 #include "tests/testing/temp_folder.h"
@@ -221,6 +223,27 @@ TEST_F(PartReaderTest, ASectionInTwoPartsHasItsHeadingsInBoth) {
     EXPECT_EQ(parent.heading_path, "Top > Sub");
     EXPECT_EQ(parent.level, 2);
     EXPECT_EQ(parent.kind, formats::ParentKind::kSection);
+  }
+}
+
+TEST_F(PartReaderTest, ChunksThatAreFilledInTurnAreTheSameInParts) {
+  const TextRuler ruler;
+  std::string text;
+  for (int i = 0; i < 300; ++i) {
+    text += "The valve stays closed until probe " + std::to_string(i) + " answers.";
+    text += i % 9 == 0 ? "\r\n\r\n" : i % 4 == 0 ? "\n" : " ";
+  }
+  const std::unique_ptr<Splitter> splitters[] = {
+      MakeRecursiveSplitter({.size = 90, .overlap = 0}, ruler).value(),
+      MakeSentenceSplitter({.size = 90, .hard_max = 500}, ruler).value()};
+  for (const std::unique_ptr<Splitter>& splitter : splitters) {
+    const SplitDocument whole = splitter->Split(text, MediaType::kPlainText);
+    const SplitDocument parts = Split(*splitter, text, MediaType::kPlainText, {700, 1 << 20});
+    EXPECT_GT(num_parts_, 10U);
+    ASSERT_EQ(parts.chunks.size(), whole.chunks.size()) << splitter->Id();
+    for (std::size_t i = 0; i < whole.chunks.size(); ++i) {
+      EXPECT_EQ(parts.chunks[i].range, whole.chunks[i].range) << splitter->Id();
+    }
   }
 }
 

@@ -258,6 +258,19 @@ TEST_F(RebuildTest, ADryRunSaysWhatWouldChangeAndWritesNothing) {
   EXPECT_FALSE(fs::exists(options_.index / storage::kJournalFolder));
 }
 
+TEST_F(RebuildTest, ADryRunSkipsWhatABuildSkips) {
+  Write("front.md", "---\ntitle: x\n---\n");
+  Write("late.md", std::string(5 << 20, 'x') + "\xFF");
+  Write("blank.md", std::string(5 << 20, '\n'));
+  Write("new.md", "# New\n\nText.\n");
+  options_.dry_run = true;
+
+  const BuildReport report = Build();
+
+  EXPECT_EQ(report.added, std::vector<std::string>{"new.md"});
+  EXPECT_EQ(report.skipped.size(), 3U);
+}
+
 TEST_F(RebuildTest, ADryRunMakesNoIndexFolder) {
   options_.index = folder_.path() / "none";
   options_.dry_run = true;

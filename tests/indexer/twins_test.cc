@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include "formats/chunk_group.h"
 #include "formats/chunk_header.h"
@@ -204,6 +205,24 @@ TEST_F(TwinsTest, CostsAreThoseUnderTheNewName) {
   }
   EXPECT_EQ(number, chunks.size());
   EXPECT_GT(number, 0U);
+}
+
+// A document whose file is there but cannot be read stays, whatever else there is.
+TEST_F(TwinsTest, NothingTakesThePlaceOfADocumentThatIsStale) {
+  Build();
+  Copy("d7.md", "copy.md");
+  fs::remove(options_.corpus / "d7.md");
+  ASSERT_EQ(mkfifo((options_.corpus / "d7.md").c_str(), 0600), 0);
+
+  for (const char* added : {"copy.md", "again.md"}) {
+    const BuildReport report = BuildWatched();
+    EXPECT_EQ(report.added, Strings{added});
+    EXPECT_TRUE(report.moved.empty());
+    EXPECT_EQ(report.stale, Strings{"d7.md"});
+    EXPECT_EQ(made_, std::set<std::string>());
+    EXPECT_EQ(Bundle("d7.md").document.metadata.count("stale"), 1U);
+    if (added == std::string("copy.md")) Copy("copy.md", "again.md");
+  }
 }
 
 TEST_F(TwinsTest, ATitleThatComesFromTheNameMakesItAnotherDocument) {
