@@ -199,7 +199,7 @@ class StructureSplitter : public Splitter {
   [[nodiscard]] SplitDocument Split(std::string_view text, formats::MediaType type) const override {
     SplitDocument out;
     SplitState state;
-    SplitPart(text, type, /*all=*/true, state, out);
+    static_cast<void>(SplitPart(text, type, /*all=*/true, state, out));
     return out;
   }
 
