@@ -12,11 +12,6 @@
 #include "indexer/text_file.h"
 
 namespace rag::indexer {
-namespace {
-
-constexpr int kMaxReadings = 4;  // of a large file that changes each time
-
-}  // namespace
 
 ExaminedFile FileExaminer::Examine(std::uint32_t file_number, const CorpusFile& file,
                                    models::TermAnalyzer& analyzer) const {
@@ -29,8 +24,7 @@ ExaminedFile FileExaminer::Examine(std::uint32_t file_number, const CorpusFile& 
     if (ExamineOnce(file, analyzer, result)) return result;
   }
   result.ok = false;
-  result.skipped = {file.source, SkipReason::kChanged,
-                    absl::StrCat("during each of ", kMaxReadings, " readings")};
+  result.skipped = ChangedEachTime(file);
   return result;
 }
 

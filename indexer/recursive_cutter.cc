@@ -2,6 +2,7 @@
 
 #include <cstddef>
 
+#include "absl/strings/str_cat.h"
 #include "indexer/characters.h"
 #include "indexer/text_cuts.h"
 
@@ -49,6 +50,12 @@ class Cutter {
 };
 
 }  // namespace
+
+absl::Status CheckOverlap(std::uint32_t size, std::uint32_t overlap) {
+  if (overlap < size) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      "chunk sizes: want 0 <= overlap < size, found size ", size, ", overlap ", overlap));
+}
 
 std::vector<Span> CutRecursively(std::string_view text, const TextRuler& ruler,
                                  const CutRules& rules) {

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "formats/span.h"
 #include "indexer/text_parts.h"
 #include "indexer/text_ruler.h"
@@ -21,6 +22,9 @@ struct CutRules {
   // A piece that had to be cut further shares no chunk with its neighbours.
   bool cut_pieces_stay_apart = false;
 };
+
+// INVALID_ARGUMENT, with both values, unless 0 <= overlap < size: chunks would never move on.
+absl::Status CheckOverlap(std::uint32_t size, std::uint32_t overlap);
 
 // Trimmed ranges of chunks, but for a leading byte-order mark, which is in none. Valid UTF-8 only.
 std::vector<formats::Span> CutRecursively(std::string_view text, const TextRuler& ruler,

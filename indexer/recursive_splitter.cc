@@ -5,8 +5,8 @@
 #include <string_view>
 #include <utility>
 
-#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "formats/status_macros.h"
 #include "indexer/flat_document.h"
 #include "indexer/recursive_cutter.h"
 
@@ -45,11 +45,7 @@ class RecursiveSplitter final : public Splitter {
 
 absl::StatusOr<std::unique_ptr<Splitter>> MakeRecursiveSplitter(const RecursiveSizes& sizes,
                                                                 TextRuler ruler) {
-  if (sizes.size <= sizes.overlap) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("chunk sizes: want 0 <= overlap < size, found size ", sizes.size, ", overlap ",
-                     sizes.overlap));
-  }
+  RAG_RETURN_IF_ERROR(CheckOverlap(sizes.size, sizes.overlap));
   return std::make_unique<RecursiveSplitter>(sizes, std::move(ruler));
 }
 

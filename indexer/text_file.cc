@@ -20,7 +20,6 @@
 namespace rag::indexer {
 namespace {
 
-constexpr int kMaxReadings = 4;
 // Room that is asked for at once; a size is only a claim, and a sparse file's may be huge.
 constexpr off_t kMaxReserveBytes = off_t{1} << 30;
 constexpr std::chrono::milliseconds kPause{10};  // between two readings, for the writer to finish
@@ -152,8 +151,9 @@ LoadedFile Load(const CorpusFile& file, const LoadOptions& options) {
     if (reading > 0) std::this_thread::sleep_for(kPause);
     if (std::optional<LoadedFile> loaded = ReadOnce(file, options)) return *std::move(loaded);
   }
-  return Skipped(file, SkipReason::kChanged,
-                 absl::StrCat("during each of ", kMaxReadings, " readings"));
+  LoadedFile out;
+  out.skipped = ChangedEachTime(file);
+  return out;
 }
 
 char LowerAscii(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; }
@@ -172,6 +172,11 @@ LoadedFile LoadTextFile(const CorpusFile& file, const LoadOptions& options) {
   } catch (const std::length_error&) {
     return Skipped(file, SkipReason::kUnreadable, ErrnoMessage(EFBIG));
   }
+}
+
+SkippedFile ChangedEachTime(const CorpusFile& file) {
+  return {file.source, SkipReason::kChanged,
+          absl::StrCat("during each of ", kMaxReadings, " readings")};
 }
 
 formats::MediaType MediaTypeOf(std::string_view source) {

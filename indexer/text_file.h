@@ -37,6 +37,10 @@ struct LoadOptions {
 // that is large only NUL bytes are looked for.
 LoadedFile LoadTextFile(const CorpusFile& file, const LoadOptions& options = {});
 
+// So often is a file read that changes each time, and then skipped as this says.
+inline constexpr int kMaxReadings = 4;
+SkippedFile ChangedEachTime(const CorpusFile& file);
+
 // By the ending of the name: .md, .markdown, .mdown, .mkd (any case) are Markdown.
 formats::MediaType MediaTypeOf(std::string_view source);
 

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <utility>
 
-#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "formats/status_macros.h"
 #include "indexer/flat_document.h"
 #include "indexer/recursive_cutter.h"
 
@@ -43,11 +43,7 @@ class TokenSplitter final : public Splitter {
 
 absl::StatusOr<std::unique_ptr<Splitter>> MakeTokenSplitter(
     const TokenSizes& sizes, std::shared_ptr<const models::TokenCounter> counter) {
-  if (sizes.size <= sizes.overlap) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("chunk sizes: want 0 <= overlap < size, found size ", sizes.size, ", overlap ",
-                     sizes.overlap));
-  }
+  RAG_RETURN_IF_ERROR(CheckOverlap(sizes.size, sizes.overlap));
   return std::make_unique<TokenSplitter>(sizes, std::move(counter));
 }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
-#include <numeric>
 #include <set>
 #include <utility>
 
@@ -101,7 +100,6 @@ struct Candidate {
   std::uint32_t document = 0;
   std::uint32_t chunk = 0;
   std::optional<double> score;
-  bool only_in_section = false;  // not a hit, nor next to one
 };
 
 // Runs one query; a step a method.
@@ -224,51 +222,51 @@ class Run {
       place.emplace(std::pair(candidates[i].document, candidates[i].chunk), i);
     }
     const double hot = kHotShare * candidates.front().score.value_or(0);
-    const std::uint64_t max_cost = kWholeSectionTokens * counter_.units_per_token();
     const std::size_t num_candidates = candidates.size();
     for (std::size_t i = 0; i < num_candidates && candidates[i].score.value_or(hot) >= hot; ++i) {
       if (!candidates[i].score.has_value()) continue;
       const std::uint32_t document = candidates[i].document;
-      RAG_ASSIGN_OR_RETURN(const std::vector<std::uint32_t> section,
-                           SectionOf(document, candidates[i].chunk));
-      std::uint64_t cost = 0;
-      for (const std::uint32_t chunk : section) {
-        RAG_ASSIGN_OR_RETURN(const std::uint64_t one,
-                             cache_.Cost(document, chunk, settings_.header));
-        cost += one;
-        if (cost > max_cost) break;
-      }
-      if (cost > max_cost) continue;
-      for (const std::uint32_t chunk : section) {
+      RAG_ASSIGN_OR_RETURN(const std::vector<ChunkCost> rest,
+                           RestOfShortSection(document, candidates[i].chunk, items[i].cost));
+      for (const auto& [chunk, cost] : rest) {
         const auto [at, is_new] = place.try_emplace({document, chunk}, candidates.size());
         if (is_new) {
-          candidates.push_back({document, chunk, std::nullopt, true});
-          RAG_ASSIGN_OR_RETURN(const std::uint64_t one,
-                               cache_.Cost(document, chunk, settings_.header));
-          items.push_back({.cost = one, .only_as_companion = true});
+          candidates.push_back({document, chunk, std::nullopt});
+          items.push_back({.cost = cost, .only_as_companion = true});
         }
-        if (at->second != i) items[i].companions.push_back(at->second);
+        items[i].companions.push_back(at->second);
       }
     }
     return absl::OkStatus();
   }
 
-  // The chunks of a chunk's section that are in its segment.
-  absl::StatusOr<std::vector<std::uint32_t>> SectionOf(std::uint32_t document,
-                                                       std::uint32_t chunk) {
+  using ChunkCost = std::pair<std::uint32_t, std::uint64_t>;
+
+  // The other chunks of a chunk's section that are in its segment, ascending; none when the section
+  // is long. Looks no further than that takes.
+  absl::StatusOr<std::vector<ChunkCost>> RestOfShortSection(std::uint32_t document,
+                                                            std::uint32_t chunk,
+                                                            std::uint64_t cost) {
     RAG_ASSIGN_OR_RETURN(const formats::ForwardSegmentView* segment,
                          cache_.SegmentOf(document, chunk));
+    const std::uint64_t max_cost = kWholeSectionTokens * counter_.units_per_token();
     const std::uint32_t first_chunk = chunk - chunk % formats::kSegmentChunks;
     const std::uint32_t here = chunk - first_chunk;
-    std::uint32_t first = here;
-    std::uint32_t end = here + 1;
-    while (first > 0 && segment->section_of(first - 1) == segment->section_of(here)) --first;
-    while (end < segment->num_chunks() && segment->section_of(end) == segment->section_of(here)) {
-      ++end;
+    std::vector<ChunkCost> rest;
+    // False at the end of the section, or when it is too long.
+    const auto add = [&](std::uint32_t other) {
+      if (segment->section_of(other) != segment->section_of(here)) return false;
+      rest.emplace_back(first_chunk + other, segment->cost(other, settings_.header));
+      cost += rest.back().second;
+      return cost <= max_cost;
+    };
+    for (std::uint32_t other = here; other > 0 && add(other - 1); --other) {
     }
-    std::vector<std::uint32_t> chunks(end - first);
-    std::iota(chunks.begin(), chunks.end(), first_chunk + first);
-    return chunks;
+    std::reverse(rest.begin(), rest.end());
+    for (std::uint32_t other = here + 1; other < segment->num_chunks() && add(other); ++other) {
+    }
+    if (cost > max_cost) rest.clear();
+    return rest;
   }
 
   absl::Status PackCandidates(std::vector<Candidate> candidates) {
